@@ -38,7 +38,7 @@ node:
 	@node -e 'process.exit(parseInt(process.versions.node) < 22 ? 1 : 0)' || printf '%s\n' \
 		"Node.js $$(node --version) is older than 22, which the CDK supports: it may fail; install 22 or later" "see $(TROUBLESHOOTING)#old-nodejs"
 bin/lint:
-	@cd lint && go build -o ../bin/ . gotest.tools/gotestsum
+	@cd tools/lint && go build -o ../../bin/ . gotest.tools/gotestsum
 node_modules: package-lock.json | node
 	@echo "installing npm packages (about 10 s)"
 	@npm ci --no-audit --no-fund --loglevel=error
@@ -64,15 +64,15 @@ run: ## Run the platforms on this machine: install what is missing, synthesise, 
 init: bin/onesynth ## Write a platform of your own, NAME=links, or one taken over, FROM=todo, into DIR, by default beside this checkout
 	@bin/onesynth init $(or $(NAME),$(error name the platform: make init NAME=links)) --dir $(or $(DIR),../$(NAME)) $(if $(FROM),--from $(FROM))
 publish-as: ## Write this module as MODULE=example.com/team/onesynth into DIR=../ours, for a repository of your own
-	@go run ./release/publish -module "$(MODULE)" -dir "$(DIR)"
+	@go run ./tools/release/publish -module "$(MODULE)" -dir "$(DIR)"
 binaries: ## Build both commands for this system as a release has them, into bin/release; in a checkout of a tag, of its version
 	@rm -rf bin/release
 	CGO_ENABLED=0 go build -buildvcs=true -ldflags="-s -w" -o bin/release/ ./cmd/onesynth
 	CGO_ENABLED=1 go build -buildvcs=true -ldflags="-s -w" -o bin/release/ ./cmd/onesynth-lake
 	cp LICENSE bin/release
-	CGO_ENABLED=1 go run ./release/notices ./cmd/onesynth ./cmd/onesynth-lake >bin/release/NOTICES
+	CGO_ENABLED=1 go run ./tools/release/notices ./cmd/onesynth ./cmd/onesynth-lake >bin/release/NOTICES
 release: ## Prepare the tag of VERSION=0.1.0 in this checkout, and print what is promised then and what is left to do
-	@go run ./release/prepare -version "$(VERSION)"
+	@go run ./tools/release/prepare -version "$(VERSION)"
 check: bin/cdk-app bin/onesynth node_modules ## Synthesise, and refuse what would fail or lose data in what is deployed
 	@rm -rf cdk.out
 	$(CDK) synth --quiet
@@ -125,7 +125,7 @@ screenshots: node_modules test/console/node_modules ## Write the pictures of the
 bench: node_modules ## Measure, and print figures and ratios
 	go test -count=1 -run TestHottestKey -v ./lambdas/askahuman
 	go test -run - -bench . ./lambdas/lake ./lambdas/clarity/rubric ./lambdas/lingible/language ./internal/lake/lakequery ./internal/trace
-	go run ./bench -arch $(OWN_ARCH)
+	go run ./tools/bench -arch $(OWN_ARCH)
 	cd test && go test -run - -bench FirstView -benchtime 20x ./page
 golden: ## Write the golden files of templates, and the figures of documents, after a change that is meant or an upgrade of the CDK
 	go test ./platforms ./constructs/edge ./constructs/gofunction ./constructs/lake ./constructs/platform ./constructs/stream ./constructs/table -run Golden -update
@@ -134,6 +134,6 @@ reference: bin/onesynth ## Generate what docs/reference has of code and schemas
 calls: node_modules ## Generate the calls of DynamoDB in docs/reference/routes
 	cd test && go test ./askahuman ./todo ./clarity ./lingible -p 1 -count=1 -run '^TestShared/^Calls$$' -write-calls
 cost: node_modules ## Measure what a million requests of each route cost, and write it into docs/reference/routes
-	go run ./bench -arch $(OWN_ARCH) -only prices -load 500ms -write
+	go run ./tools/bench -arch $(OWN_ARCH) -only prices -load 500ms -write
 growth: node_modules ## Measure what each route costs with more items, and write it into docs/reference/routes
-	go run ./bench -arch $(OWN_ARCH) -only growth -write
+	go run ./tools/bench -arch $(OWN_ARCH) -only growth -write

@@ -30,8 +30,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	askahumanplatform "github.com/onesynth-cdk/onesynth/platforms/askahuman"
-	"github.com/onesynth-cdk/onesynth/release/importertest"
 	localrun "github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
 
 // apps are CDK apps with constructs that companies use beside a platform. One child process

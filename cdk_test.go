@@ -13,7 +13,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
-	"github.com/onesynth-cdk/onesynth/release/importertest"
+	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
 
 // Every platform of the list has its rooms, and its handlers are there.
@@ -37,10 +37,10 @@ func TestPlatforms(t *testing.T) {
 				t.Errorf("%s: %v", p.Name(), err)
 			}
 		}
-		bench, err := os.ReadFile(filepath.Join("bench", "routes", p.Name()+".go"))
+		bench, err := os.ReadFile(filepath.Join("tools", "bench", "routes", p.Name()+".go"))
 		if method := "\nfunc (described) " + p.ID + "() Measured {"; err != nil ||
 			!strings.Contains(string(bench), method) {
-			t.Errorf("bench/routes/%s.go has no %q: %v", p.Name(), method, err)
+			t.Errorf("tools/bench/routes/%s.go has no %q: %v", p.Name(), method, err)
 		}
 		if len(p.Handlers().Packages) == 0 {
 			t.Errorf("%s has no handlers", p.Name())

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
-	"github.com/onesynth-cdk/onesynth/internal/reference"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/tools/reference"
 )
 
 // The schemas of all platforms are valid, with all parts that props add, and docs/reference/access-patterns shows them.

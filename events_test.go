@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
-	"github.com/onesynth-cdk/onesynth/internal/reference"
+	"github.com/onesynth-cdk/onesynth/tools/reference"
 )
 
 // docs/reference/events.md ends with the events of all platforms, as their schemas have them.

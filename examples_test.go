@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/release/importertest"
+	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
 
 // examplesLimit is the most lines of Go that an example has beside its tests.

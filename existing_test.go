@@ -29,8 +29,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 	askahumanplatform "github.com/onesynth-cdk/onesynth/platforms/askahuman"
-	"github.com/onesynth-cdk/onesynth/release/importertest"
 	localrun "github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
 
 const (

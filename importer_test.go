@@ -9,8 +9,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
-	"github.com/onesynth-cdk/onesynth/release/importertest"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
+	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
 
 // The program of docs/guide/start.md, in a module that imports this one by replace, gets the repository's own handlers,

@@ -102,9 +102,9 @@ var startsProcesses = map[string]string{
 	"internal/dev":                                "its tests list modules that they write",
 	"internal/services/dynamodb/enginetest/share": "has no tests",
 	"internal/processgroup":                       "starts none: those that call it do",
-	"release/notices":                             "has no tests",
-	"release/prepare":                             "its tests run git in folders that they write",
-	"release/publish":                             "has no tests",
+	"tools/release/notices":                       "has no tests",
+	"tools/release/prepare":                       "its tests run git in folders that they write",
+	"tools/release/publish":                       "has no tests",
 	"onesynthtest":                                "reads ONESYNTH_SOURCES and ONESYNTH_TOOLS",
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/reference"
+	"github.com/onesynth-cdk/onesynth/tools/reference"
 )
 
 // docs/reference has the props of the platforms, those of the other constructs, and the language of the contracts.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/onesynth-cdk/onesynth/internal/reference"
+	"github.com/onesynth-cdk/onesynth/tools/reference"
 )
 
 var (

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/reference"
+	"github.com/onesynth-cdk/onesynth/tools/reference"
 )
 
 // docs/reference/console.md has every request that the console answers, and the forms of bodies and answers.

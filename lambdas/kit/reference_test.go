@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/reference"
+	"github.com/onesynth-cdk/onesynth/tools/reference"
 )
 
 // fields says what each field is that may be in any line.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/onesynth-cdk/onesynth/internal/reference"
+	"github.com/onesynth-cdk/onesynth/tools/reference"
 )
 
 // docs/reference/command.md has the help of every command.

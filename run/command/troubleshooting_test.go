@@ -25,9 +25,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/internal/loopback"
-	"github.com/onesynth-cdk/onesynth/internal/reference"
 	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
+	"github.com/onesynth-cdk/onesynth/tools/reference"
 )
 
 // entry matches a heading of the page, with the text that it shows as printed.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/bench/routes"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
 )
 
 // Every route answers in its form, no matter how much DynamoDB throttles. A repeated request is

@@ -20,11 +20,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/bench/routes"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
 )
 
 // rawRequest is a request that may be wrong in every part. It leaves out what would end it early,

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/bench/routes"
 	"github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
 )
 
 // Outcome is what is expected of a request that is sent until it succeeds.

@@ -123,7 +123,7 @@ func TestProject(t *testing.T) {
 	t.Run("Lint", func(t *testing.T) {
 		lint := filepath.Join(t.TempDir(), "lint")
 		build := exec.CommandContext(t.Context(), "go", "build", "-o", lint, ".")
-		build.Dir = filepath.Join(platform.Root(t), "lint")
+		build.Dir = filepath.Join(platform.Root(t), "tools", "lint")
 		if output, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, output)
 		}

@@ -152,7 +152,7 @@ func TestTakeOver(t *testing.T) {
 							t.Errorf("%s imports %s, which is not there", file, imported)
 						}
 						if theirs && (path.Base(shared) == name ||
-							slices.Contains([]string{"internal", "platforms", "release", "test", "cmd"}, first)) {
+							slices.Contains([]string{"internal", "platforms", "tools", "test", "cmd"}, first)) {
 							t.Errorf("%s imports %s, which is not for others", file, imported)
 						}
 					}

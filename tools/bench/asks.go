@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
+)
+
+const (
+	// askWindow is the number of requests in each line of figures.
+	askWindow = 10_000
+	// askClients is the number of clients: enough for two processors, and too few for a queue.
+	askClients = 4
+	// askWarmUp is the number of requests before the first measured one.
+	askWarmUp = 2_000
+)
+
+// asks measures whether requests become slower as their items accumulate. Expired items are deleted as usual.
+func (b *bench) asks(ctx context.Context) error {
+	return b.each(ctx, func(ctx context.Context, l *local, p platform) error {
+		for _, r := range p.Routes {
+			if !r.InARow {
+				continue
+			}
+			if err := b.manyAsks(ctx, l, p, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (b *bench) manyAsks(ctx context.Context, l *local, p platform, route routes.Route) error {
+	ask := func(count int) (loaded, error) {
+		return b.loadClients(ctx, l, route, askClients, func(made int, _ time.Duration) bool {
+			return made >= count/askClients
+		})
+	}
+	if _, err := ask(askWarmUp); err != nil {
+		return err
+	}
+	idleFirst, err := idleShare(l.pid)
+	if err != nil {
+		return err
+	}
+	b.title("%s: %s: %d in a row, %d clients", p.Schema.Title, route, b.askCount, askClients)
+	b.cells("made", "requests/s", "p50", "p99", "longest")
+	var first, last, firstMedian, lastMedian time.Duration
+	for asked := 0; asked < b.askCount; {
+		window := min(askWindow, b.askCount-asked)
+		result, err := ask(window)
+		if err != nil {
+			return err
+		}
+		times := result.times
+		asked += window
+		last, lastMedian = quantile(times, 0.99), median(times)
+		if first == 0 {
+			first, firstMedian = last, lastMedian
+		}
+		b.cells(fmt.Sprintf("to %d", asked), fmt.Sprintf("%.0f", float64(len(times))/result.wall.Seconds()),
+			said(lastMedian), said(last), said(slices.Max(times)))
+		if err := b.out.Flush(); err != nil {
+			return err
+		}
+	}
+	ratio := float64(last) / float64(first)
+	b.row("p99 of the last against the first", fmt.Sprintf("%.2f", ratio), "at most 1.5", ratio <= 1.5)
+	ratio = float64(lastMedian) / float64(firstMedian)
+	b.row("p50 of the last against the first", fmt.Sprintf("%.2f", ratio), "below 2", ratio < 2)
+	idleLast, err := idleShare(l.pid)
+	if err != nil {
+		return err
+	}
+	b.row("share of a core of the idle run, before and after",
+		fmt.Sprintf("%.0f %%, %.0f %%", 100*idleFirst, 100*idleLast), "at most 15 %", idleLast <= 0.15)
+	return nil
+}
+
+// idleShare is the share of a processor that the run and what it started take while nobody asks, after the time in
+// which streams are delivered.
+func idleShare(pid int) (float64, error) {
+	used := func() (sum time.Duration, err error) {
+		pids := []int{pid}
+		lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+		if err != nil {
+			return 0, err
+		}
+		for _, list := range lists {
+			text, err := os.ReadFile(list)
+			if err != nil {
+				return 0, err
+			}
+			for _, child := range strings.Fields(string(text)) {
+				number, err := strconv.Atoi(child)
+				if err != nil {
+					return 0, err
+				}
+				pids = append(pids, number)
+			}
+		}
+		for _, one := range pids {
+			time, err := processorTime(one)
+			if err != nil {
+				return 0, err
+			}
+			sum += time
+		}
+		return sum, nil
+	}
+	const idle = 5 * time.Second
+	time.Sleep(idle)
+	before, err := used()
+	if err != nil {
+		return 0, err
+	}
+	time.Sleep(idle)
+	after, err := used()
+	return float64(after-before) / float64(idle), err
+}
