@@ -203,7 +203,7 @@ func passed(read OnStream, function string) OnQueue {
 	return OnQueue{
 		ID: read.ID + "Queue", Variable: PassedQueueVariable(function), Messages: read.Changes,
 		Delay: read.BatchWindow, After: read.After,
-		// lambdas/kit/events gives a change up long before.
+		// lambdas/kit/trigger gives a change up long before.
 		Retries:   slices.Repeat([]time.Duration{passedAgain}, maxReceives-1),
 		BatchSize: min(read.BatchSize, maxMessages), Failures: read.Failures,
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // OnQueue invokes a function with the messages of a queue of Amazon SQS. Functions that name it in their Sends fill the
-// queue. A message that the function fails to handle comes again after each of Retries, which lambdas/kit/events sees
+// queue. A message that the function fails to handle comes again after each of Retries, which lambdas/kit/trigger sees
 // to. Then it goes to the queue of [Failures], from where it can be sent again. Each message comes at least once, in no
 // order.
 type OnQueue struct {

@@ -23,7 +23,7 @@ type Trigger interface {
 // OnStream invokes a function with the changes of a table, oldest first. AWS Lambda retries a batch on which the
 // function fails for 23 hours, in ever smaller parts. The batch holds up what follows in its shard. Then the queue of
 // [Failures] gets the batch's place in the stream. A function that reports item failures does not let it come to that:
-// by lambdas/kit/events, it sends a change that no attempt can handle to that queue at once, with the cause, and one
+// by lambdas/kit/trigger, it sends a change that no attempt can handle to that queue at once, with the cause, and one
 // that may heal after ten minutes.
 type OnStream struct {
 	// ID is the construct id of the mapping. The alarm on late changes is <ID>AgeAlarm.
@@ -127,7 +127,7 @@ type Failures struct {
 }
 
 // FailureQueueVariable is the environment variable in which a function finds the address of the queue of its
-// [Failures], if an OnStream or an OnQueue invokes it. lambdas/kit/events sends to it what no
+// [Failures], if an OnStream or an OnQueue invokes it. lambdas/kit/trigger sends to it what no
 // attempt can handle.
 const FailureQueueVariable = "FAILURE_QUEUE_URL"
 

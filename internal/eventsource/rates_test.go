@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
-	kitevents "github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	kitevents "github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/lake"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )

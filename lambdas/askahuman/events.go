@@ -3,12 +3,12 @@ package askahuman
 import (
 	lambdaevents "github.com/aws/aws-lambda-go/events"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // Happened are the events of a change of questions or of reports.
-func Happened(change events.Change) ([]events.Event, error) {
+func Happened(change trigger.Change) ([]trigger.Event, error) {
 	switch {
 	case change.Kind == lambdaevents.DynamoDBOperationTypeRemove:
 		return nil, nil // the end of its retention
@@ -16,41 +16,41 @@ func Happened(change events.Change) ([]events.Event, error) {
 		return reported(change)
 	case change.Kind == lambdaevents.DynamoDBOperationTypeInsert:
 		var asked askahuman.QuestionAskedEvent
-		err := events.Read(change.NewImage, &asked)
-		return []events.Event{{Name: askahuman.QuestionAsked, Detail: asked}}, err
+		err := trigger.Read(change.NewImage, &asked)
+		return []trigger.Event{{Name: askahuman.QuestionAsked, Detail: asked}}, err
 	}
 	var before, after askahuman.QuestionProgressEvent
-	if err := events.Read(change.OldImage, &before); err != nil {
+	if err := trigger.Read(change.OldImage, &before); err != nil {
 		return nil, err
 	}
-	if err := events.Read(change.NewImage, &after); err != nil {
+	if err := trigger.Read(change.NewImage, &after); err != nil {
 		return nil, err
 	}
-	before.Status = askahuman.StatusOf(events.Text(change.OldImage, "status"))
-	after.Status = askahuman.StatusOf(events.Text(change.NewImage, "status"))
-	after.Hidden = events.Text(change.NewImage, "hidden_at") != ""
-	var happened []events.Event
+	before.Status = askahuman.StatusOf(trigger.Text(change.OldImage, "status"))
+	after.Status = askahuman.StatusOf(trigger.Text(change.NewImage, "status"))
+	after.Hidden = trigger.Text(change.NewImage, "hidden_at") != ""
+	var happened []trigger.Event
 	if after.CurrentResponses > before.CurrentResponses {
-		happened = append(happened, events.Event{Name: askahuman.QuestionAnswered, Detail: after})
+		happened = append(happened, trigger.Event{Name: askahuman.QuestionAnswered, Detail: after})
 	}
 	if name := map[askahuman.Status]string{askahuman.StatusClosed: askahuman.QuestionClosed,
 		askahuman.StatusExpired: askahuman.QuestionExpired}[after.Status]; name != "" && before.Status.TakesAnswers() {
-		happened = append(happened, events.Event{Name: name, Detail: after})
+		happened = append(happened, trigger.Event{Name: name, Detail: after})
 	}
 	return happened, nil
 }
 
 // reported is the event of a report that has one complaint more than before.
-func reported(change events.Change) ([]events.Event, error) {
+func reported(change trigger.Change) ([]trigger.Event, error) {
 	var before, after askahuman.OperatorReport
-	if err := events.Read(change.OldImage, &before); err != nil {
+	if err := trigger.Read(change.OldImage, &before); err != nil {
 		return nil, err
 	}
-	if err := events.Read(change.NewImage, &after); err != nil || len(after.Complaints) <= len(before.Complaints) {
+	if err := trigger.Read(change.NewImage, &after); err != nil || len(after.Complaints) <= len(before.Complaints) {
 		return nil, err
 	}
 	last := after.Complaints[len(after.Complaints)-1]
-	return []events.Event{{Name: askahuman.ContentReported, Detail: askahuman.ContentReportedEvent{
+	return []trigger.Event{{Name: askahuman.ContentReported, Detail: askahuman.ContentReportedEvent{
 		ReportID: after.ID, QuestionID: after.QuestionID, ResponseID: after.ResponseID, Reason: last.Reason,
 		By: last.By, Reports: len(after.Complaints),
 	}}}, nil

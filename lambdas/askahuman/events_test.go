@@ -10,13 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 func TestEventSchemas(t *testing.T) {
 	t.Parallel()
-	eventstest.CheckSchemas(t, askahuman.Platform(), "../../docs/reference/events/askahuman")
+	triggertest.CheckSchemas(t, askahuman.Platform(), "../../docs/reference/events/askahuman")
 }
 
 // A history of questions yields exactly its events, however its changes are cut into batches, and whatever the bus
@@ -27,13 +27,13 @@ func TestHistoriesYieldTheirEvents(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			h := &questionHistory{platform: newPlatform(t), random: rand.New(rand.NewPCG(seed, 1))}
-			questions := eventstest.Stream(t, askahuman.Platform(), h.tables, "Questions")
-			reports := eventstest.Stream(t, askahuman.Platform(), h.tables, "Reports")
+			questions := triggertest.Stream(t, askahuman.Platform(), h.tables, "Questions")
+			reports := triggertest.Stream(t, askahuman.Platform(), h.tables, "Reports")
 			for range 60 {
 				h.step(t)
 			}
-			bus := eventstest.NewBus(t, askahuman.Platform())
-			publisher := eventstest.NewPublisher(askahuman.Platform(), bus, Happened, nil)
+			bus := triggertest.NewBus(t, askahuman.Platform())
+			publisher := triggertest.NewPublisher(askahuman.Platform(), bus, Happened, nil)
 			var got []string
 			for _, e := range publisher.Tell(t, bus, h.random, append(questions(), reports()...)) {
 				var f struct {

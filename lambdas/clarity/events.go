@@ -3,17 +3,17 @@ package clarity
 import (
 	"fmt"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 // EvaluatedIn reads an attempt in an image, if it is completed and evaluated.
-func EvaluatedIn(image events.Image) (attempt clarity.Attempt, evaluated bool, err error) {
-	if events.Text(image, "status") != string(clarity.Completed) ||
-		events.Text(image, "evaluationStatus") != string(clarity.EvaluationDone) {
+func EvaluatedIn(image trigger.Image) (attempt clarity.Attempt, evaluated bool, err error) {
+	if trigger.Text(image, "status") != string(clarity.Completed) ||
+		trigger.Text(image, "evaluationStatus") != string(clarity.EvaluationDone) {
 		return attempt, false, nil
 	}
-	if err := events.Read(image, &attempt); err != nil {
+	if err := trigger.Read(image, &attempt); err != nil {
 		return attempt, false, fmt.Errorf("read the attempt: %w", err)
 	}
 	if err := attempt.CheckEvaluated(); err != nil {
@@ -23,7 +23,7 @@ func EvaluatedIn(image events.Image) (attempt clarity.Attempt, evaluated bool, e
 }
 
 // Happened are the events of a change of attempts or of profiles.
-func Happened(change events.Change) ([]events.Event, error) {
+func Happened(change trigger.Change) ([]trigger.Event, error) {
 	if change.Table == "Profiles" {
 		return profileChanged(change)
 	}
@@ -37,13 +37,13 @@ func Happened(change events.Change) ([]events.Event, error) {
 	for _, d := range attempt.Evaluation.Dimensions {
 		detail.Scores = append(detail.Scores, clarity.ScoreEvent{Dimension: d.Name, Score: d.Score})
 	}
-	return []events.Event{{Name: clarity.AttemptEvaluated, Detail: detail}}, nil
+	return []trigger.Event{{Name: clarity.AttemptEvaluated, Detail: detail}}, nil
 }
 
 // profileChanged is the event of a profile that is a user's latest.
-func profileChanged(change events.Change) ([]events.Event, error) {
+func profileChanged(change trigger.Change) ([]trigger.Event, error) {
 	var p profile
-	if err := events.Read(change.NewImage, &p); err != nil || !p.Latest {
+	if err := trigger.Read(change.NewImage, &p); err != nil || !p.Latest {
 		return nil, err
 	}
 	detail := clarity.ProfileChangedEvent{UserID: p.UserID, AttemptID: p.AttemptID, AttemptCount: p.AttemptCount,
@@ -52,5 +52,5 @@ func profileChanged(change events.Change) ([]events.Event, error) {
 		detail.Averages = append(detail.Averages,
 			clarity.AverageEvent{Dimension: d.Name, MovingAverage: d.MovingAverage, Trend: d.Trend})
 	}
-	return []events.Event{{Name: clarity.ProfileChanged, Detail: detail}}, nil
+	return []trigger.Event{{Name: clarity.ProfileChanged, Detail: detail}}, nil
 }

@@ -14,13 +14,13 @@ import (
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 func TestEventSchemas(t *testing.T) {
 	t.Parallel()
-	eventstest.CheckSchemas(t, clarity.Platform(), "../../docs/reference/events/clarity")
+	triggertest.CheckSchemas(t, clarity.Platform(), "../../docs/reference/events/clarity")
 }
 
 // An attempt that is evaluated has one event, whenever that is, and each profile that is added has one: of the user's
@@ -28,8 +28,8 @@ func TestEventSchemas(t *testing.T) {
 func TestEventsOfOperations(t *testing.T) {
 	t.Parallel()
 	w, ctx := claritytest.New(t), t.Context()
-	attempts := eventstest.Stream(t, clarity.Platform(), w.Tables, "Attempts")
-	profiles := eventstest.Stream(t, clarity.Platform(), w.Tables, "Profiles")
+	attempts := triggertest.Stream(t, clarity.Platform(), w.Tables, "Attempts")
+	profiles := triggertest.Stream(t, clarity.Platform(), w.Tables, "Profiles")
 	submit := func(status clarity.Status, says func(context.Context, int) (clarity.Judgement, error)) string {
 		t.Helper()
 		w.Advance(time.Minute)
@@ -61,8 +61,8 @@ func TestEventsOfOperations(t *testing.T) {
 			t.Fatalf("add a profile: %t, %v", added, err)
 		}
 	}
-	bus := eventstest.NewBus(t, clarity.Platform())
-	publisher := eventstest.NewPublisher(clarity.Platform(), bus, service.Happened, nil)
+	bus := triggertest.NewBus(t, clarity.Platform())
+	publisher := triggertest.NewPublisher(clarity.Platform(), bus, service.Happened, nil)
 	publisher.Deliver(t, slices.Concat(attempts(), profiles()), 100)
 	var got []string
 	for _, e := range bus.Events() {

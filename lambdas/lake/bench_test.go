@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 )
 
 // tasks are n records as the stream would give them of users at work: created,
@@ -63,7 +63,7 @@ func BenchmarkWriter(b *testing.B) {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			m := newMemory()
 			w := writerTo(b, m)
-			batch := events.Records{Records: tasks(b, size)}
+			batch := trigger.Records{Records: tasks(b, size)}
 			for b.Loop() {
 				if err := w.Handle(b.Context(), batch); err != nil {
 					b.Fatal(err)
@@ -82,7 +82,7 @@ func BenchmarkCompactor(b *testing.B) {
 	written := newMemory()
 	w := writerTo(b, written)
 	for i := range objects {
-		if err := w.Handle(b.Context(), events.Records{Records: all[i*size : (i+1)*size]}); err != nil {
+		if err := w.Handle(b.Context(), trigger.Records{Records: all[i*size : (i+1)*size]}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -53,10 +53,10 @@ type converter struct {
 // convert makes a row of a record. It returns nothing for a record of an item that is no entity's.
 // If it cannot convert the record, it returns a failure, whose cause is for people. It does not
 // panic, for any record.
-func (c *converter) convert(raw json.RawMessage) (made *row, parsed record, failure *events.Failure) {
+func (c *converter) convert(raw json.RawMessage) (made *row, parsed record, failure *trigger.Failure) {
 	entity := ""
-	failed := func(cause string) *events.Failure {
-		return &events.Failure{
+	failed := func(cause string) *trigger.Failure {
+		return &trigger.Failure{
 			Cause: cause, EventID: parsed.EventID, EventName: parsed.EventName,
 			Entity: entity, SequenceNumber: parsed.Change.SequenceNumber, Record: raw,
 		}

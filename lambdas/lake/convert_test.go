@@ -11,7 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -296,7 +296,7 @@ func FuzzConvert(f *testing.F) {
 		}
 		if failure != nil {
 			message, err := failure.Message(t.Context())
-			if err != nil || len(message) > events.MaxFailureBytes || !json.Valid([]byte(message)) {
+			if err != nil || len(message) > trigger.MaxFailureBytes || !json.Valid([]byte(message)) {
 				t.Fatalf("%v: %s", err, message)
 			}
 		}

@@ -21,8 +21,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -124,7 +124,7 @@ func (m *memory) Delete(ctx context.Context, key string) error {
 
 func (m *memory) Send(ctx context.Context, message string) error {
 	return m.do(ctx, "Send", "", func() error {
-		if len(message) > events.MaxFailureBytes {
+		if len(message) > trigger.MaxFailureBytes {
 			return fmt.Errorf("a message of %d bytes", len(message))
 		}
 		m.messages = append(m.messages, message)
@@ -178,9 +178,9 @@ func insert(id, sequence, task string, attributes item) change {
 		keys: item{"PK": image["PK"], "SK": image["SK"]}, new: image}
 }
 
-func batchOf(t testing.TB, changes ...change) events.Records {
+func batchOf(t testing.TB, changes ...change) trigger.Records {
 	t.Helper()
-	var b events.Records
+	var b trigger.Records
 	for _, c := range changes {
 		b.Records = append(b.Records, c.json(t))
 	}
@@ -240,11 +240,11 @@ func rowsOf[T any](t rapid.TB, m *memory, entity string) []T {
 }
 
 // failuresOf reads the failure queue.
-func failuresOf(t rapid.TB, m *memory) []events.Failure {
+func failuresOf(t rapid.TB, m *memory) []trigger.Failure {
 	t.Helper()
-	var all []events.Failure
+	var all []trigger.Failure
 	for _, message := range m.messages {
-		var f events.Failure
+		var f trigger.Failure
 		if err := json.Unmarshal([]byte(message), &f); err != nil {
 			t.Fatalf("%s: %v", message, err)
 		}
@@ -467,7 +467,7 @@ func TestPoisonedBatch(t *testing.T) {
 		t.Errorf("%d failures in %d messages, and %v", len(seen), len(m.messages), keysOf(m))
 	}
 	// By hand, a record that still does not convert fails, and the queue gets no second message.
-	again := events.Records{Records: []json.RawMessage{failuresOf(t, m)[0].Record}, Again: true}
+	again := trigger.Records{Records: []json.RawMessage{failuresOf(t, m)[0].Record}, Again: true}
 	if err := writerTo(t, m).Handle(t.Context(), again); err == nil ||
 		!strings.Contains(err.Error(), "column version") || len(m.messages) != len(changes) {
 		t.Errorf("again: got %v, and %d messages", err, len(m.messages))

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
@@ -35,7 +35,7 @@ const (
 // Writer writes the changes of a table as Parquet objects.
 type Writer struct {
 	put       func(ctx context.Context, key string, body io.ReadSeeker) error
-	failures  events.Failures
+	failures  trigger.Failures
 	converter converter
 	// Log is the log. Nil: slog.Default().
 	Log *slog.Logger
@@ -48,7 +48,7 @@ type Writer struct {
 
 // NewWriter returns a writer of the definition's entities. put writes an object of the bucket, as [Bucket] does.
 func NewWriter(d schema.LakeDefinition, put func(ctx context.Context, key string, body io.ReadSeeker) error,
-	failures events.Failures) *Writer {
+	failures trigger.Failures) *Writer {
 	return &Writer{put: put, failures: failures, converter: converter{definition: d, tables: tablesOf(d)}}
 }
 
@@ -56,7 +56,7 @@ func NewWriter(d schema.LakeDefinition, put func(ctx context.Context, key string
 // batch again, and writing it again changes no object that is already written. Records that cannot
 // be converted are no error: they are in the failure queue when Handle returns nil, at least once. With Again
 // they are one, and nothing is written.
-func (w *Writer) Handle(ctx context.Context, batch events.Records) error {
+func (w *Writer) Handle(ctx context.Context, batch trigger.Records) error {
 	written, err := w.write(ctx, batch)
 	log := w.Log
 	if log == nil {
@@ -82,7 +82,7 @@ type written struct {
 	oldest                  time.Time // change; zero without rows
 }
 
-func (w *Writer) write(ctx context.Context, batch events.Records) (written, error) {
+func (w *Writer) write(ctx context.Context, batch trigger.Records) (written, error) {
 	var all written
 	objects, failures, err := w.convert(batch, &all)
 	if err == nil && batch.Again {
@@ -126,7 +126,7 @@ type object struct {
 
 // convert makes the objects of a batch in the order of their keys, and the
 // failures of its records that cannot be converted.
-func (w *Writer) convert(batch events.Records, all *written) (objects []object, failures []events.Failure, err error) {
+func (w *Writer) convert(batch trigger.Records, all *written) (objects []object, failures []trigger.Failure, err error) {
 	var rows []*row
 	var eventIDs []string
 	seen := map[string]bool{}

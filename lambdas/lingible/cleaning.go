@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
@@ -119,7 +119,7 @@ func (s *Service) deleteSubmission(ctx context.Context, submission key) error {
 // DeletedUser returns the user of a profile in a change of Users, if the account is being deleted; "": it is not. A
 // profile that does not say whose it is is an error.
 func DeletedUser(change lambdaevents.DynamoDBStreamRecord) (user string, err error) {
-	text := func(name string) string { return events.Text(change.NewImage, name) }
+	text := func(name string) string { return trigger.Text(change.NewImage, name) }
 	if text("SK") != profileKey("").SK || text("status") != string(lingible.Deleting) {
 		return "", nil
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 func TestEventSchemas(t *testing.T) {
 	t.Parallel()
-	eventstest.CheckSchemas(t, lingible.Platform(), "../../docs/reference/events/lingible")
+	triggertest.CheckSchemas(t, lingible.Platform(), "../../docs/reference/events/lingible")
 }
 
 // Each operation has its events: free users' translations have none, and neither has a vote for a term that was
@@ -27,7 +27,7 @@ func TestEventsOfOperations(t *testing.T) {
 	newQuiz(t, m.World, some(3, lingible.Praise)...)
 	var tables []func() []json.RawMessage
 	for _, table := range []string{"Translations", "Submissions", "Users"} {
-		tables = append(tables, eventstest.Stream(t, lingible.Platform(), m.Tables, table))
+		tables = append(tables, triggertest.Stream(t, lingible.Platform(), m.Tables, table))
 	}
 	ada, bob := m.Premium(t, "ada"), m.Caller("bob")
 	if _, err := m.Translate(ctx, bob, lingible.TranslationInput{Text: "text"}); err != nil {
@@ -61,7 +61,7 @@ func TestEventsOfOperations(t *testing.T) {
 	for _, table := range tables {
 		records = append(records, table()...)
 	}
-	got := eventstest.Lines(t, lingible.Platform(), service.Happened, records, "user_id",
+	got := triggertest.Lines(t, lingible.Platform(), service.Happened, records, "user_id",
 		"translation_id", "submission_id", "approval_type", "session_id", "questions_asked")
 	want := []string{
 		fmt.Sprintln("TranslationKept ada", kept.ID, "<nil> <nil> <nil> <nil>"),

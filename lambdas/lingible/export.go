@@ -19,8 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
@@ -322,7 +322,7 @@ func termKeys(slugs []string, kind string) [][]any {
 
 // ChangedTerm is the slug of the term in a change of Lexicon; "": it is of an item of another kind.
 func ChangedTerm(change lambdaevents.DynamoDBStreamRecord) string {
-	slug, isTerm := strings.CutPrefix(events.Text(change.Keys, "PK"), termKey(""))
+	slug, isTerm := strings.CutPrefix(trigger.Text(change.Keys, "PK"), termKey(""))
 	if !isTerm {
 		return ""
 	}

@@ -19,8 +19,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -474,7 +474,7 @@ func TestExportOfOne(t *testing.T) {
 
 func TestChangedTerms(t *testing.T) {
 	t.Parallel()
-	var event events.Records
+	var event trigger.Records
 	if err := json.Unmarshal([]byte(`{"Records":[
 		{"eventName":"INSERT","dynamodb":{"Keys":{"PK":{"S":"TERM#no-cap"},"SK":{"S":"METADATA#lexicon"}}}},
 		{"eventName":"REMOVE","dynamodb":{"Keys":{"PK":{"S":"TERM#TERM#"},"SK":{"S":"METADATA#lexicon"}}}},

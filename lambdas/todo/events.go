@@ -5,45 +5,45 @@ import (
 
 	lambdaevents "github.com/aws/aws-lambda-go/events"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
 // Happened are the events of a change of the table.
-func Happened(change events.Change) ([]events.Event, error) {
-	partition := events.Text(change.Keys, "PK")
+func Happened(change trigger.Change) ([]trigger.Event, error) {
+	partition := trigger.Text(change.Keys, "PK")
 	if user, ok := strings.CutPrefix(partition, userPrefix); ok &&
 		change.Kind == lambdaevents.DynamoDBOperationTypeRemove {
-		return []events.Event{{Name: todo.UserDeleted, Detail: todo.UserDeletedEvent{UserID: user}}}, nil
+		return []trigger.Event{{Name: todo.UserDeleted, Detail: todo.UserDeletedEvent{UserID: user}}}, nil
 	}
 	owner, isTask := strings.CutPrefix(partition, taskPrefix)
 	if !isTask {
 		return nil, nil
 	}
-	id := strings.TrimPrefix(events.Text(change.Keys, "SK"), taskPrefix)
+	id := strings.TrimPrefix(trigger.Text(change.Keys, "SK"), taskPrefix)
 	if change.Kind == lambdaevents.DynamoDBOperationTypeRemove {
 		deleted := todo.TaskDeletedEvent{UserID: owner, TaskID: id}
-		err := events.Read(change.OldImage, &deleted)
-		return []events.Event{{Name: todo.TaskDeleted, Detail: deleted}}, err
+		err := trigger.Read(change.OldImage, &deleted)
+		return []trigger.Event{{Name: todo.TaskDeleted, Detail: deleted}}, err
 	}
 	task := todo.TaskEvent{UserID: owner, TaskID: id}
-	if err := events.Read(change.NewImage, &task); err != nil {
+	if err := trigger.Read(change.NewImage, &task); err != nil {
 		return nil, err
 	}
 	name := todo.TaskChanged
 	if change.Kind == lambdaevents.DynamoDBOperationTypeInsert {
 		name = todo.TaskCreated
 	}
-	happened := []events.Event{{Name: name, Detail: task}}
-	if task.Status == todo.Completed && events.Text(change.OldImage, "status") != string(todo.Completed) {
-		happened = append(happened, events.Event{Name: todo.TaskCompleted, Detail: task})
+	happened := []trigger.Event{{Name: name, Detail: task}}
+	if task.Status == todo.Completed && trigger.Text(change.OldImage, "status") != string(todo.Completed) {
+		happened = append(happened, trigger.Event{Name: todo.TaskCompleted, Detail: task})
 	}
 	return happened, nil
 }
 
 // DeletionOf is the deletion in a change of a user's counts, if there is one.
 func DeletionOf(change lambdaevents.DynamoDBStreamRecord) (Deletion, bool) {
-	user, ok := strings.CutPrefix(events.Text(change.Keys, "PK"), countsPrefix)
-	id := events.Text(change.NewImage, "deletion")
+	user, ok := strings.CutPrefix(trigger.Text(change.Keys, "PK"), countsPrefix)
+	id := trigger.Text(change.NewImage, "deletion")
 	return Deletion{User: user, ID: id}, ok && id != ""
 }

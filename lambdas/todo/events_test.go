@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
@@ -18,7 +18,7 @@ import (
 // TestEventSchemas compares the schemas of the events with those that receivers read.
 func TestEventSchemas(t *testing.T) {
 	t.Parallel()
-	eventstest.CheckSchemas(t, todo.Platform(), "../../docs/reference/events/todo")
+	triggertest.CheckSchemas(t, todo.Platform(), "../../docs/reference/events/todo")
 }
 
 // Each operation has its events: a completed task that changes is not completed again, and what does not change a task
@@ -26,7 +26,7 @@ func TestEventSchemas(t *testing.T) {
 func TestEventsOfOperations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	records := eventstest.Stream(t, todo.Platform(), w.tables, "AppData")
+	records := triggertest.Stream(t, todo.Platform(), w.tables, "AppData")
 	w.user(t, "ada")
 	done := w.task(t, "ada", todo.TaskBody{Title: "done", Status: todo.Completed})
 	open := w.task(t, "ada", todo.TaskBody{Title: "open"})
@@ -40,7 +40,7 @@ func TestEventsOfOperations(t *testing.T) {
 	if complete, err := w.DeleteUser(t.Context(), "ada"); err != nil || !complete {
 		t.Fatalf("delete the user: %t, %v", complete, err)
 	}
-	got := eventstest.Lines(t, todo.Platform(), service.Happened, records(), "user_id", "task_id", "version",
+	got := triggertest.Lines(t, todo.Platform(), service.Happened, records(), "user_id", "task_id", "version",
 		"status", "title")
 	want := []string{
 		fmt.Sprintln("TaskCreated ada", done.ID, "1 completed done"),

@@ -3,8 +3,8 @@ package main
 
 import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
-func main() { events.StartPublisher(askahuman.Platform(), service.Happened, nil) }
+func main() { trigger.StartPublisher(askahuman.Platform(), service.Happened, nil) }

@@ -9,7 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
@@ -42,7 +42,7 @@ func AgentAPI(environment kit.Environment, function string) (*api.AgentAPI, erro
 			return nil, err
 		}
 		agents.WebhookTests = &webhooks.Tester{Check: asks.CheckCallback,
-			Send: events.NewQueue(environment.AWS, url[0]).Send}
+			Send: trigger.NewQueue(environment.AWS, url[0]).Send}
 	}
 	// A function that may not read the secret serves no secrets of webhooks.
 	if slices.Contains(described.Secrets, "WebhookSecret") {

@@ -10,18 +10,18 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 )
 
 type function struct {
 	send    func(ctx context.Context, body string) error
-	batch   *events.Stream
+	batch   *trigger.Stream
 	metrics *kit.Metrics
 }
 
 // handle queues the webhooks of a batch of changes, in no order. A change comes again if its webhook could not be
 // queued; those after it then may be queued twice, with the same id.
-func (f *function) handle(ctx context.Context, event events.Records) (lambdaevents.DynamoDBEventResponse, error) {
+func (f *function) handle(ctx context.Context, event trigger.Records) (lambdaevents.DynamoDBEventResponse, error) {
 	var queued atomic.Int64
 	response, err := f.batch.Each(ctx, event, func(ctx context.Context,
 		change lambdaevents.DynamoDBStreamRecord) error {

@@ -15,10 +15,10 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -64,8 +64,8 @@ func TestHandle(t *testing.T) {
 		t.Fatal(err)
 	}
 	queue := &full{refused: "q3"}
-	failures := &eventstest.Queue{}
-	batch := &events.Stream{Failures: failures, Parallel: true, Log: log}
+	failures := &triggertest.Queue{}
+	batch := &trigger.Stream{Failures: failures, Parallel: true, Log: log}
 	f := &function{send: queue.Send, batch: batch,
 		metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhookqueuer", Writer: &output}}
 	// Its time of creation is no time.

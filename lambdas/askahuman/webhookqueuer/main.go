@@ -4,19 +4,19 @@ package main
 
 import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 func main() {
-	events.StartStream("askahuman", func(environment kit.Environment, batch *events.Stream) (events.Function, error) {
+	trigger.StartStream("askahuman", func(environment kit.Environment, batch *trigger.Stream) (trigger.Function, error) {
 		url, err := environment.Require(askahuman.WebhookQueueVariable)
 		if err != nil {
 			return nil, err
 		}
 		batch.Parallel = true
 		f := &function{
-			send:    events.NewQueue(environment.AWS, url[0]).Send,
+			send:    trigger.NewQueue(environment.AWS, url[0]).Send,
 			batch:   batch,
 			metrics: environment.Metrics,
 		}

@@ -16,7 +16,7 @@ import (
 
 	lambdaevents "github.com/aws/aws-lambda-go/events"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
@@ -75,15 +75,15 @@ type Message struct {
 // Of returns the webhook that a change of the table of questions makes necessary, if it does: a question that was open
 // has ended, and its agent has named an endpoint. The same change always gives the same webhook.
 func Of(change lambdaevents.DynamoDBStreamRecord) (m Message, ok bool, err error) {
-	was := askahuman.StatusOf(events.Text(change.OldImage, "status"))
-	is := askahuman.StatusOf(events.Text(change.NewImage, "status"))
-	if events.Text(change.NewImage, "callback_url") == "" ||
+	was := askahuman.StatusOf(trigger.Text(change.OldImage, "status"))
+	is := askahuman.StatusOf(trigger.Text(change.NewImage, "status"))
+	if trigger.Text(change.NewImage, "callback_url") == "" ||
 		!was.TakesAnswers() ||
 		is != askahuman.StatusClosed && is != askahuman.StatusExpired {
 		return Message{}, false, nil
 	}
 	var q askahuman.Question
-	if err := events.Read(change.NewImage, &q); err != nil {
+	if err := trigger.Read(change.NewImage, &q); err != nil {
 		return Message{}, false, err
 	}
 	q.Status = is
@@ -128,7 +128,7 @@ type Outcome struct {
 
 // Send makes one attempt. An error says that it has failed, and never has the address of the endpoint, which may have a
 // secret of the agent in it: [ErrUnsigned], [ErrAnswer], a [webhook.ForbiddenError], or why there is no answer. It is a
-// [events.LaterError] if the endpoint says when to come again.
+// [trigger.LaterError] if the endpoint says when to come again.
 func (s *Sender) Send(ctx context.Context, m Message) (Outcome, error) {
 	secrets, err := s.Keys.Valid(ctx, m.AgentID)
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *Sender) Send(ctx context.Context, m Message) (Outcome, error) {
 	}
 	err = fmt.Errorf("%w: got the status %d, want 200 to 299", ErrAnswer, answer.Status)
 	if answer.RetryAfter > 0 {
-		return Outcome{}, &events.LaterError{After: answer.RetryAfter, Err: err}
+		return Outcome{}, &trigger.LaterError{After: answer.RetryAfter, Err: err}
 	}
 	return Outcome{}, err
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -195,7 +195,7 @@ func TestSendErr(t *testing.T) {
 			context.DeadlineExceeded, 0},
 	} {
 		_, err := (&webhooks.Sender{Keys: secretsOf(none(t)), Post: test.poster.Post, Clock: now}).Send(t.Context(), m)
-		later, _ := errors.AsType[*events.LaterError](err)
+		later, _ := errors.AsType[*trigger.LaterError](err)
 		if !errors.Is(err, test.want) || strings.Contains(err.Error(), "t0ken") || (later != nil) != (test.later > 0) ||
 			later != nil && later.After != test.later {
 			t.Errorf("%s: got %v", name, err)

@@ -14,7 +14,7 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
@@ -24,7 +24,7 @@ type function struct {
 	sender          *webhooks.Sender
 	deliveries      *service.Service
 	plan            []time.Duration
-	queue, failures *events.Queue
+	queue, failures *trigger.Queue
 	log             *slog.Logger
 	metrics         *kit.Metrics
 }
@@ -45,9 +45,9 @@ func (t *tally) note(change func()) {
 // handle makes one attempt at each webhook of a batch, all at once: an endpoint that is down delays no other.
 func (f *function) handle(ctx context.Context, event lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error) {
 	var t tally
-	batch := events.Messages{
+	batch := trigger.Messages{
 		Plan: f.plan, Defer: f.queue.Defer, GiveUp: f.failures.GiveUp,
-		Failed: func(ctx context.Context, message lambdaevents.SQSMessage, attempt events.Attempt, err error) {
+		Failed: func(ctx context.Context, message lambdaevents.SQSMessage, attempt trigger.Attempt, err error) {
 			t.note(func() {
 				t.failures++
 				if attempt.Last {
@@ -64,7 +64,7 @@ func (f *function) handle(ctx context.Context, event lambdaevents.SQSEvent) (lam
 	response, err := batch.Each(ctx, event, func(ctx context.Context, message lambdaevents.SQSMessage) error {
 		var m webhooks.Message
 		if err := json.Unmarshal([]byte(message.Body), &m); err != nil {
-			return fmt.Errorf("read the message: %w: %w", events.ErrHopeless, err)
+			return fmt.Errorf("read the message: %w: %w", trigger.ErrHopeless, err)
 		}
 		outcome, err := f.sender.Send(ctx, m)
 		if m.Test && !errors.Is(err, webhooks.ErrUnsigned) {
@@ -78,7 +78,7 @@ func (f *function) handle(ctx context.Context, event lambdaevents.SQSEvent) (lam
 		if outcome.Gone {
 			state = askahuman.DeliveryGivenUp
 		}
-		f.tell(ctx, m, askahuman.Delivery{State: state, Attempts: events.AttemptNumber(message)})
+		f.tell(ctx, m, askahuman.Delivery{State: state, Attempts: trigger.AttemptNumber(message)})
 		t.note(func() {
 			if outcome.Gone {
 				t.unwanted++
@@ -126,7 +126,7 @@ func reason(err error) string {
 }
 
 // failed says that an attempt failed.
-func (f *function) failed(ctx context.Context, message lambdaevents.SQSMessage, attempt events.Attempt, err error) {
+func (f *function) failed(ctx context.Context, message lambdaevents.SQSMessage, attempt trigger.Attempt, err error) {
 	var m webhooks.Message
 	if json.Unmarshal([]byte(message.Body), &m) == nil {
 		d := askahuman.Delivery{State: askahuman.DeliveryGivenUp, Attempts: attempt.Number}

@@ -3,8 +3,8 @@ package main
 
 import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
-func main() { events.StartPublisher(clarity.Platform(), service.Happened, nil) }
+func main() { trigger.StartPublisher(clarity.Platform(), service.Happened, nil) }

@@ -9,7 +9,7 @@ import (
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
@@ -18,14 +18,14 @@ type function struct {
 	service   *service.Service
 	retention time.Duration // zero: for ever
 	clock     wire.Clock
-	batch     *events.Stream
+	batch     *trigger.Stream
 	log       *slog.Logger
 	metrics   *kit.Metrics
 }
 
 // handle adds the profiles of a batch. One that it could not add holds up no other: the profiles of a user do not
 // depend on the order of the records.
-func (f *function) handle(ctx context.Context, event events.Records) (lambdaevents.DynamoDBEventResponse, error) {
+func (f *function) handle(ctx context.Context, event trigger.Records) (lambdaevents.DynamoDBEventResponse, error) {
 	count := 0
 	response, err := f.batch.Each(ctx, event, func(ctx context.Context,
 		change lambdaevents.DynamoDBStreamRecord) error {
@@ -39,7 +39,7 @@ func (f *function) handle(ctx context.Context, event events.Records) (lambdaeven
 	return response, err
 }
 
-func (f *function) add(ctx context.Context, image events.Image) (added bool, err error) {
+func (f *function) add(ctx context.Context, image trigger.Image) (added bool, err error) {
 	attempt, evaluated, err := service.EvaluatedIn(image)
 	if err != nil || !evaluated {
 		return false, err

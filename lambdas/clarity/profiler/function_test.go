@@ -25,10 +25,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity/profiletest"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -51,7 +51,7 @@ type set struct {
 	service   *service.Service
 	retention time.Duration
 	now       time.Time
-	failures  eventstest.Queue
+	failures  triggertest.Queue
 	outputs   []*bytes.Buffer // of each process
 }
 
@@ -77,7 +77,7 @@ func (s *set) process(t *testing.T) lambda.Handler {
 	}
 	f := &function{
 		service: s.service, retention: s.retention, clock: func() time.Time { return s.now }, log: log,
-		batch:   &events.Stream{Failures: &s.failures, Log: log},
+		batch:   &trigger.Stream{Failures: &s.failures, Log: log},
 		metrics: &kit.Metrics{Namespace: "Onesynth/clarity", Function: "profiler", Writer: output},
 	}
 	return kit.NewResponder(log, f.handle)

@@ -9,12 +9,12 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 func main() {
-	events.StartStream("clarity", func(environment kit.Environment, batch *events.Stream) (events.Function, error) {
+	trigger.StartStream("clarity", func(environment kit.Environment, batch *trigger.Stream) (trigger.Function, error) {
 		retention, err := retentionOf(environment)
 		if err != nil {
 			return nil, err

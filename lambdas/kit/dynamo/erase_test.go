@@ -16,7 +16,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -158,7 +158,7 @@ func TestErasuresAtOnce(t *testing.T) {
 	platform := schema.Platform{Database: listed()}
 	platform.Database.Tables[0].Stream = schema.StreamNewAndOldImages
 	tables := dynamotest.Open(t, platform.Database)
-	records := eventstest.Stream(t, platform, tables, "Notes")
+	records := triggertest.Stream(t, platform, tables, "Notes")
 	var all []note
 	for at := range 100 {
 		all = append(all, note{Status: "first", At: at})

@@ -6,14 +6,14 @@ import (
 	"context"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/lake"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 func main() {
 	kit.StartEvent("lake", func(_ context.Context,
-		environment kit.Environment) (func(context.Context, events.Records) error, error) {
+		environment kit.Environment) (func(context.Context, trigger.Records) error, error) {
 		values, err := environment.Require("LAKE_DEFINITION", "LAKE_BUCKET")
 		if err != nil {
 			return nil, err
@@ -22,11 +22,11 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		failures, err := events.FailureQueue(environment)
+		failures, err := trigger.FailureQueue(environment)
 		if err != nil {
 			return nil, err
 		}
-		writer := lake.NewWriter(definition, events.NewBucket(environment.AWS, values[1], lake.ContentType).Put,
+		writer := lake.NewWriter(definition, trigger.NewBucket(environment.AWS, values[1], lake.ContentType).Put,
 			failures)
 		writer.Log, writer.Metrics = environment.Log, environment.Metrics
 		return writer.Handle, nil

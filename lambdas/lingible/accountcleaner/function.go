@@ -6,7 +6,7 @@ import (
 	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
 
@@ -14,13 +14,13 @@ import (
 type function struct {
 	// clean reports whether nothing is left of a user; if not, it is called again.
 	clean   func(ctx context.Context, user string) (complete bool, err error)
-	batch   *events.Stream
+	batch   *trigger.Stream
 	metrics *kit.Metrics
 }
 
 // handle cleans the accounts of a batch. One that fails holds up no other: accounts have nothing in common. One for
 // which there was no time is delivered again.
-func (f *function) handle(ctx context.Context, event events.Records) (lambdaevents.DynamoDBEventResponse, error) {
+func (f *function) handle(ctx context.Context, event trigger.Records) (lambdaevents.DynamoDBEventResponse, error) {
 	cleaned := 0
 	response, err := f.batch.Each(ctx, event, func(ctx context.Context,
 		change lambdaevents.DynamoDBStreamRecord) error {
@@ -32,7 +32,7 @@ func (f *function) handle(ctx context.Context, event events.Records) (lambdaeven
 		if complete {
 			cleaned++
 		} else if err == nil {
-			err = events.ErrUnfinished
+			err = trigger.ErrUnfinished
 		}
 		return err
 	})

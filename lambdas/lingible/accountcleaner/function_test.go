@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -67,8 +67,8 @@ func TestBatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := &accounts{}
-	failures := &eventstest.Queue{}
-	f := &function{clean: store.CleanAccount, batch: &events.Stream{Failures: failures, Log: log},
+	failures := &triggertest.Queue{}
+	f := &function{clean: store.CleanAccount, batch: &trigger.Stream{Failures: failures, Log: log},
 		metrics: &kit.Metrics{Namespace: "Onesynth/lingible", Function: "accountcleaner", Writer: &output}}
 	answer, err := kit.NewResponder(log, f.handle).Invoke(t.Context(),
 		[]byte(`{"Records":[`+strings.Join(records, ",")+`]}`))

@@ -2,9 +2,9 @@
 package main
 
 import (
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
-func main() { events.StartPublisher(lingible.Platform(), service.Happened, nil) }
+func main() { trigger.StartPublisher(lingible.Platform(), service.Happened, nil) }

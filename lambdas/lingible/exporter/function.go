@@ -7,7 +7,7 @@ import (
 	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
 
@@ -16,13 +16,13 @@ type function struct {
 	// export exports the lexicon, in which the terms with the slugs have changed, also with an
 	// [*service.UnreadableTermsError].
 	export  func(ctx context.Context, changed []string) (terms int, err error)
-	batch   *events.Stream
+	batch   *trigger.Stream
 	metrics *kit.Metrics
 }
 
 // handle makes one export for all changes of a batch, in any order: it has the terms as they are in the table. Without
 // the export, the whole batch comes again. A term that cannot be read keeps the others out of no export.
-func (f *function) handle(ctx context.Context, event events.Records) (response lambdaevents.DynamoDBEventResponse,
+func (f *function) handle(ctx context.Context, event trigger.Records) (response lambdaevents.DynamoDBEventResponse,
 	_ error) {
 	var slugs []string
 	for _, change := range event.Changes() {

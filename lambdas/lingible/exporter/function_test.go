@@ -10,8 +10,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
 
@@ -29,13 +29,13 @@ func (e *exporter) Export(_ context.Context, changed []string) (int, error) {
 // The changes of terms that cannot be read are in the queue of failures. Without an export, all changes come again.
 func TestBatch(t *testing.T) {
 	t.Parallel()
-	var event events.Records
+	var event trigger.Records
 	for i, key := range []string{"TERM#no-cap", "TERM#rizz", "EXPORT"} {
 		event.Records = append(event.Records, json.RawMessage(
 			fmt.Sprintf(`{"dynamodb":{"Keys":{"PK":{"S":%q}},"SequenceNumber":"%d"}}`, key, i)))
 	}
-	exports, failures := &exporter{}, &eventstest.Queue{}
-	f := &function{export: exports.Export, batch: &events.Stream{Failures: failures,
+	exports, failures := &exporter{}, &triggertest.Queue{}
+	f := &function{export: exports.Export, batch: &trigger.Stream{Failures: failures,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil))}}
 	exports.err = service.ErrExportRunning
 	if _, err := f.handle(t.Context(), event); !errors.Is(err, service.ErrExportRunning) ||

@@ -5,13 +5,13 @@ package main
 import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 func main() {
-	events.StartStream("lingible", func(environment kit.Environment, batch *events.Stream) (events.Function, error) {
+	trigger.StartStream("lingible", func(environment kit.Environment, batch *trigger.Stream) (trigger.Function, error) {
 		db, err := dynamo.Open(environment, lingible.Platform(), "exporter")
 		if err != nil {
 			return nil, err

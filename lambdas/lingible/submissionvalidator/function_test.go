@@ -13,9 +13,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 )
 
 // judge notes what it is asked to validate, cannot read the id "broken", and has no time for "busy".
@@ -51,14 +51,14 @@ func TestBatch(t *testing.T) {
 			fmt.Sprintf(`{"eventID":"e%d","eventName":"INSERT","dynamodb":{"Keys":%s,"SequenceNumber":"%d"}}`, i, key,
 				i))
 	}
-	var event events.Records
+	var event trigger.Records
 	if err := json.Unmarshal([]byte(`{"Records":[`+strings.Join(records, ",")+`]}`), &event); err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
 	judge := &judge{}
-	failures := &eventstest.Queue{}
-	batch := &events.Stream{Failures: failures, Parallel: true, Log: slog.New(slog.NewJSONHandler(&log, nil))}
+	failures := &triggertest.Queue{}
+	batch := &trigger.Stream{Failures: failures, Parallel: true, Log: slog.New(slog.NewJSONHandler(&log, nil))}
 	response, err := (&function{judge: judge.Validate, batch: batch}).handle(t.Context(), event)
 	var failed []string
 	for _, failure := range response.BatchItemFailures {

@@ -4,12 +4,12 @@ package main
 
 import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
 )
 
 func main() {
-	events.StartStream("lingible", func(environment kit.Environment, batch *events.Stream) (events.Function, error) {
+	trigger.StartStream("lingible", func(environment kit.Environment, batch *trigger.Stream) (trigger.Function, error) {
 		s, err := setup.Speaking(environment, "submissionvalidator")
 		if err != nil {
 			return nil, err

@@ -6,20 +6,20 @@ import (
 	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 )
 
 // function is the eraser.
 type function struct {
 	erase   func(context.Context, service.Deletion) (complete bool, err error)
-	batch   *events.Stream
+	batch   *trigger.Stream
 	metrics *kit.Metrics
 }
 
 // handle completes the deletions of a batch. One that fails holds up no other: users have nothing in common. One for
 // which there was no time is delivered again.
-func (f *function) handle(ctx context.Context, event events.Records) (lambdaevents.DynamoDBEventResponse, error) {
+func (f *function) handle(ctx context.Context, event trigger.Records) (lambdaevents.DynamoDBEventResponse, error) {
 	erased, failed := 0, 0
 	response, err := f.batch.Each(ctx, event, func(ctx context.Context,
 		change lambdaevents.DynamoDBStreamRecord) error {
@@ -34,7 +34,7 @@ func (f *function) handle(ctx context.Context, event events.Records) (lambdaeven
 		case complete:
 			erased++
 		default:
-			err = events.ErrUnfinished
+			err = trigger.ErrUnfinished
 		}
 		return err
 	})

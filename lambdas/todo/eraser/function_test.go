@@ -16,10 +16,10 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
@@ -31,7 +31,7 @@ type set struct {
 	handler  lambda.Handler
 	tables   *dynamotest.Tables
 	service  *service.Service
-	failures eventstest.Queue
+	failures triggertest.Queue
 	output   *bytes.Buffer
 }
 
@@ -50,7 +50,7 @@ func newSet(t *testing.T, erase func(context.Context, service.Deletion) (bool, e
 	if err != nil {
 		t.Fatal(err)
 	}
-	batch := &events.Stream{Failures: &s.failures, Log: log}
+	batch := &trigger.Stream{Failures: &s.failures, Log: log}
 	f := &function{erase: erase, batch: batch,
 		metrics: &kit.Metrics{Namespace: "Onesynth/todo", Function: "eraser", Writer: s.output}}
 	s.handler = kit.NewResponder(log, f.handle)

@@ -6,20 +6,20 @@ package main
 import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 func main() {
-	events.StartStream("todo", func(environment kit.Environment, batch *events.Stream) (events.Function, error) {
+	trigger.StartStream("todo", func(environment kit.Environment, batch *trigger.Stream) (trigger.Function, error) {
 		db, err := dynamo.Open(environment, todo.Platform(), "eraser")
 		if err != nil {
 			return nil, err
 		}
 		// Where events are published, the publisher passes deletions on by a queue.
-		passed := events.NewQueue(environment.AWS, environment.Getenv(schema.PassedQueueVariable("eraser")))
+		passed := trigger.NewQueue(environment.AWS, environment.Getenv(schema.PassedQueueVariable("eraser")))
 		batch.Defer = passed.Defer
 		f := &function{erase: (&service.Service{DB: db}).Erase, batch: batch, metrics: environment.Metrics}
 		return f.handle, nil

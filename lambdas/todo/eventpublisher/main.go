@@ -3,14 +3,14 @@
 package main
 
 import (
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
 func main() {
-	events.StartPublisher(todo.Platform(), service.Happened, events.Pass{
-		"eraser": func(change events.Change) bool {
+	trigger.StartPublisher(todo.Platform(), service.Happened, trigger.Pass{
+		"eraser": func(change trigger.Change) bool {
 			_, deletion := service.DeletionOf(change.DynamoDBStreamRecord)
 			return deletion
 		},

@@ -7,24 +7,24 @@ import (
 	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"example.com/booking/hotel"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Happened makes events of a change.
-func Happened(change events.Change) ([]events.Event, error) {
+func Happened(change trigger.Change) ([]trigger.Event, error) {
 	if change.Kind == lambdaevents.DynamoDBOperationTypeRemove {
 		return nil, nil
 	}
 	var before, after hotel.Booking
-	err := events.Read(change.NewImage, &after)
+	err := trigger.Read(change.NewImage, &after)
 	if err == nil && change.Kind == lambdaevents.DynamoDBOperationTypeModify {
-		err = events.Read(change.OldImage, &before)
+		err = trigger.Read(change.OldImage, &before)
 	}
 	if err != nil {
 		return nil, err
 	}
-	event := events.Event{Detail: hotel.BookingEvent{
+	event := trigger.Event{Detail: hotel.BookingEvent{
 		BookingID: after.ID, Guest: after.Guest, Kind: after.Kind, Arrival: after.Arrival, Departure: after.Departure,
 		FromWaitingList: after.FromWaitingList,
 	}}
@@ -38,7 +38,7 @@ func Happened(change events.Change) ([]events.Event, error) {
 	default:
 		return nil, nil
 	}
-	return []events.Event{event}, nil
+	return []trigger.Event{event}, nil
 }
 
 // Detail is what an event on the bus has.

@@ -11,7 +11,7 @@ import (
 
 	"example.com/booking/hotel"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 )
 
 // Report is a day of the hotel.
@@ -29,11 +29,11 @@ type RoomReport struct {
 }
 
 // Reports keeps reports in a bucket.
-type Reports struct{ bucket *events.Bucket }
+type Reports struct{ bucket *trigger.Bucket }
 
 // NewReports returns the reports in the bucket of that name.
 func NewReports(config aws.Config, name string) Reports {
-	return Reports{events.NewBucket(config, name, "application/json")}
+	return Reports{trigger.NewBucket(config, name, "application/json")}
 }
 
 func (Reports) key(day string) string { return hotel.ReportsFolder + day + ".json" }

@@ -11,7 +11,7 @@ import (
 
 	"example.com/booking/hotel"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
@@ -53,7 +53,7 @@ type Hook struct {
 func (h Hook) Send(ctx context.Context, message string, now time.Time) error {
 	var hook Webhook
 	if err := json.Unmarshal([]byte(message), &hook); err != nil {
-		return fmt.Errorf("%w: %w", events.ErrHopeless, err)
+		return fmt.Errorf("%w: %w", trigger.ErrHopeless, err)
 	}
 	var endpoint hotel.Endpoint
 	found, err := h.Service.DB.Get(ctx, "GetEndpoint", &endpoint, hotel.WebhookSetting)
@@ -67,8 +67,8 @@ func (h Hook) Send(ctx context.Context, message string, now time.Time) error {
 	case err != nil || answer.OK():
 		return err
 	case answer.Gone():
-		return fmt.Errorf("%w: the hotel's endpoint answers %d", events.ErrHopeless, answer.Status)
+		return fmt.Errorf("%w: the hotel's endpoint answers %d", trigger.ErrHopeless, answer.Status)
 	}
-	return &events.LaterError{After: answer.RetryAfter,
+	return &trigger.LaterError{After: answer.RetryAfter,
 		Err: fmt.Errorf("the hotel's endpoint answers %d", answer.Status)}
 }

@@ -4,9 +4,9 @@ package main
 import (
 	"example.com/booking/hotel"
 	"example.com/booking/lambdas/booking"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 )
 
 func main() {
-	events.StartPublisher(hotel.Platform(), booking.Happened, nil)
+	trigger.StartPublisher(hotel.Platform(), booking.Happened, nil)
 }

@@ -11,7 +11,7 @@ import (
 	"example.com/booking/lambdas/booking"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 )
 
@@ -30,15 +30,15 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		failures, err := events.FailureQueue(e)
+		failures, err := trigger.FailureQueue(e)
 		if err != nil {
 			return nil, err
 		}
 		hook := booking.Hook{Service: &booking.Service{DB: db}, Secret: signing,
 			Client: &webhook.Client{Addresses: webhook.AddressesOf(e.Getenv)}}
-		batch := events.Messages{Plan: hotel.WebhookPlan, Defer: events.NewQueue(e.AWS, urls[0]).Defer,
+		batch := trigger.Messages{Plan: hotel.WebhookPlan, Defer: trigger.NewQueue(e.AWS, urls[0]).Defer,
 			GiveUp: failures.GiveUp,
-			Failed: func(ctx context.Context, _ lambdaevents.SQSMessage, attempt events.Attempt, err error) {
+			Failed: func(ctx context.Context, _ lambdaevents.SQSMessage, attempt trigger.Attempt, err error) {
 				e.Log.WarnContext(ctx, "the hotel has not taken a webhook", "attempt", attempt.Number, "error", err)
 			}}
 		return func(ctx context.Context, event lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error) {

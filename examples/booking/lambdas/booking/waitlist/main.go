@@ -12,7 +12,7 @@ import (
 	"example.com/booking/lambdas/booking"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 )
 
 func main() {
@@ -26,21 +26,21 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		failures, err := events.FailureQueue(e)
+		failures, err := trigger.FailureQueue(e)
 		if err != nil {
 			return nil, err
 		}
 		service := &booking.Service{DB: db}
-		batch := events.Messages{Plan: hotel.WaitListPlan, Defer: events.NewQueue(e.AWS, urls[0]).Defer,
+		batch := trigger.Messages{Plan: hotel.WaitListPlan, Defer: trigger.NewQueue(e.AWS, urls[0]).Defer,
 			GiveUp: failures.GiveUp,
-			Failed: func(ctx context.Context, _ lambdaevents.SQSMessage, attempt events.Attempt, err error) {
+			Failed: func(ctx context.Context, _ lambdaevents.SQSMessage, attempt trigger.Attempt, err error) {
 				e.Log.ErrorContext(ctx, "the waiting list is not served", "attempt", attempt.Number, "error", err)
 			}}
 		return func(ctx context.Context, event lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error) {
 			return batch.Each(ctx, event, func(ctx context.Context, message lambdaevents.SQSMessage) error {
 				var freed booking.Freed
 				if err := json.Unmarshal([]byte(message.Body), &freed); err != nil {
-					return fmt.Errorf("%w: %w", events.ErrHopeless, err)
+					return fmt.Errorf("%w: %w", trigger.ErrHopeless, err)
 				}
 				promoted, err := service.Promote(ctx, freed)
 				e.Metrics.Emit(ctx, kit.Count("BookedFromWaitingList", promoted))

@@ -10,7 +10,7 @@ import (
 	lambdaevents "github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 )
 
 func main() {
@@ -20,12 +20,12 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		failures, err := events.FailureQueue(e)
+		failures, err := trigger.FailureQueue(e)
 		if err != nil {
 			return nil, err
 		}
-		batch := events.Messages{Plan: []time.Duration{time.Minute, time.Hour},
-			Defer: events.NewQueue(e.AWS, url[0]).Defer, GiveUp: failures.GiveUp}
+		batch := trigger.Messages{Plan: []time.Duration{time.Minute, time.Hour},
+			Defer: trigger.NewQueue(e.AWS, url[0]).Defer, GiveUp: failures.GiveUp}
 		return func(ctx context.Context, event lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error) {
 			return batch.Each(ctx, event, func(ctx context.Context, message lambdaevents.SQSMessage) error {
 				var created struct {
@@ -34,7 +34,7 @@ func main() {
 					}
 				}
 				if err := json.Unmarshal([]byte(message.Body), &created); err != nil {
-					return errors.Join(events.ErrHopeless, err)
+					return errors.Join(trigger.ErrHopeless, err)
 				}
 				// Here the email would be sent. An error makes the message come again.
 				e.Log.InfoContext(ctx, "told of a task", "task", created.Detail.TaskID)

@@ -1,7 +1,7 @@
-// Package eventstest has what tests of functions on events need: a queue of failures, a loopback server with the API
+// Package triggertest has what tests of functions on events need: a queue of failures, a loopback server with the API
 // operation PutEvents of Amazon EventBridge, the changes of a table as its stream has them, and the JSON Schemas of
 // events.
-package eventstest
+package triggertest
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -172,7 +172,7 @@ type Passed struct {
 	records []json.RawMessage
 }
 
-// Send implements [events.Failures].
+// Send implements [trigger.Failures].
 func (p *Passed) Send(_ context.Context, message string) error {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -181,7 +181,7 @@ func (p *Passed) Send(_ context.Context, message string) error {
 }
 
 // Event returns the changes as the function gets them from its queue.
-func (p *Passed) Event(t testing.TB) (event events.Records) {
+func (p *Passed) Event(t testing.TB) (event trigger.Records) {
 	t.Helper()
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -198,16 +198,16 @@ func (p *Passed) Event(t testing.TB) (event events.Records) {
 
 // Publisher is the publisher of a platform, with tables that have their logical names.
 type Publisher struct {
-	*events.Publisher
+	*trigger.Publisher
 	// Failures has what it gave up. Passed has what it passed on, by function.
 	Failures *Queue
 	Passed   map[string]*Passed
 }
 
 // NewPublisher returns a publisher on the bus.
-func NewPublisher(platform schema.Platform, bus *Bus, happened events.Happened, pass events.Pass) *Publisher {
+func NewPublisher(platform schema.Platform, bus *Bus, happened trigger.Happened, pass trigger.Pass) *Publisher {
 	p := &Publisher{Failures: &Queue{}, Passed: map[string]*Passed{}}
-	tables, queues := map[string]string{}, map[string]events.Failures{}
+	tables, queues := map[string]string{}, map[string]trigger.Failures{}
 	for _, table := range platform.Database.Tables {
 		tables[table.Name] = table.Name
 	}
@@ -215,9 +215,9 @@ func NewPublisher(platform schema.Platform, bus *Bus, happened events.Happened, 
 		p.Passed[function] = &Passed{}
 		queues[function] = p.Passed[function]
 	}
-	p.Publisher = &events.Publisher{Platform: platform, Tables: tables, Happened: happened, Pass: pass,
+	p.Publisher = &trigger.Publisher{Platform: platform, Tables: tables, Happened: happened, Pass: pass,
 		Queues: queues,
-		Client: bus.Client(), Bus: "bus-of-the-test", Batch: &events.Stream{Failures: p.Failures,
+		Client: bus.Client(), Bus: "bus-of-the-test", Batch: &trigger.Stream{Failures: p.Failures,
 			Log: slog.New(slog.DiscardHandler)}}
 	return p
 }
@@ -308,7 +308,7 @@ func (p *Publisher) Deliver(t testing.TB, records []json.RawMessage, sizes ...in
 	t.Helper()
 	for n := 0; len(records) > 0; n++ {
 		batch := records[:min(len(records), sizes[n%len(sizes)])]
-		answer, err := p.Handle(t.Context(), events.Records{Records: batch})
+		answer, err := p.Handle(t.Context(), trigger.Records{Records: batch})
 		if err != nil || n > 10_000 {
 			t.Fatalf("%d records are left: %v", len(records), err)
 		}
@@ -323,7 +323,7 @@ func (p *Publisher) Deliver(t testing.TB, records []json.RawMessage, sizes ...in
 }
 
 // Lines publishes the events of records, and returns of each a line with its name and these fields.
-func Lines(t testing.TB, platform schema.Platform, happened events.Happened, records []json.RawMessage,
+func Lines(t testing.TB, platform schema.Platform, happened trigger.Happened, records []json.RawMessage,
 	fields ...string) (lines []string) {
 	t.Helper()
 	bus := NewBus(t, platform)

@@ -1,4 +1,4 @@
-package events_test
+package trigger_test
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 )
 
 var plan = []time.Duration{5 * time.Second, 5 * time.Minute, 10 * time.Hour}
@@ -36,7 +36,7 @@ func TestMessages(t *testing.T) {
 	deferred := map[string]time.Duration{}
 	last := map[string]bool{}
 	var givenUp []string
-	b := events.Messages{
+	b := trigger.Messages{
 		GiveUp: func(_ context.Context, m lambdaevents.SQSMessage, cause error) error {
 			if m.MessageId == "hopeless, and the queue is away" {
 				return errors.New("SQS is away")
@@ -53,7 +53,7 @@ func TestMessages(t *testing.T) {
 			deferred[strings.TrimPrefix(receipt, "receipt ")] = wait
 			return nil
 		},
-		Failed: func(_ context.Context, message lambdaevents.SQSMessage, attempt events.Attempt, err error) {
+		Failed: func(_ context.Context, message lambdaevents.SQSMessage, attempt trigger.Attempt, err error) {
 			mutex.Lock()
 			defer mutex.Unlock()
 			last[message.MessageId] = attempt.Last
@@ -75,10 +75,10 @@ func TestMessages(t *testing.T) {
 		case m.MessageId == "good":
 			return nil
 		case after[m.MessageId] > 0:
-			return fmt.Errorf("endpoint: %w", &events.LaterError{After: after[m.MessageId], Err: errors.New("busy")})
+			return fmt.Errorf("endpoint: %w", &trigger.LaterError{After: after[m.MessageId], Err: errors.New("busy")})
 		}
 		if strings.HasPrefix(m.MessageId, "hopeless") {
-			return fmt.Errorf("it is no message: %w", events.ErrHopeless)
+			return fmt.Errorf("it is no message: %w", trigger.ErrHopeless)
 		}
 		return errors.New("failed")
 	})
@@ -114,7 +114,7 @@ func TestSpread(t *testing.T) {
 	t.Parallel()
 	for random, want := range map[float64]time.Duration{0: 285 * time.Second, 0.999999: 315 * time.Second} {
 		var got time.Duration
-		b := events.Messages{Plan: plan, Random: func() float64 {
+		b := trigger.Messages{Plan: plan, Random: func() float64 {
 			return random
 		}, Defer: func(_ context.Context, _ string, wait time.Duration) error {
 			got = wait
@@ -133,7 +133,7 @@ func TestSpread(t *testing.T) {
 func TestUndeferred(t *testing.T) {
 	t.Parallel()
 	told := ""
-	b := events.Messages{
+	b := trigger.Messages{
 		Plan: plan, Defer: func(context.Context, string, time.Duration) error { return errors.New("SQS is away") },
 		Undeferred: func(_ context.Context, m lambdaevents.SQSMessage, err error) {
 			told = m.MessageId + ": " +
@@ -172,7 +172,7 @@ func TestQueue(t *testing.T) {
 		_, _ = io.WriteString(w, `{"MessageId":"1"}`)
 	}))
 	t.Cleanup(server.Close)
-	q := events.NewQueue(aws.Config{Region: "eu-central-1",
+	q := trigger.NewQueue(aws.Config{Region: "eu-central-1",
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""), BaseEndpoint: &server.URL},
 		address)
 	if err := q.Send(t.Context(), "hello"); err != nil {

@@ -1,9 +1,9 @@
-// Package events has what functions do with the events that invoke them, and with the services that these events come
+// Package trigger has what functions do with the events that invoke them, and with the services that these events come
 // from and go to: changes of a table ([Stream]), messages of a queue ([Messages], [Queue]), objects of a bucket
 // ([Bucket]), and what a platform publishes ([Publisher]).
 //
 // Import the package of the same name of AWS beside it as lambdaevents.
-package events
+package trigger
 
 import (
 	"cmp"

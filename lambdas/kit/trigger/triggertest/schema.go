@@ -1,4 +1,4 @@
-package eventstest
+package triggertest
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package events_test
+package trigger_test
 
 import (
 	"context"
@@ -7,23 +7,23 @@ import (
 
 	lambdaevents "github.com/aws/aws-lambda-go/events"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 )
 
 // A function handles the changes of a table. One that fails comes again, and holds up no other.
 func ExampleStream_Each() {
-	event := events.Records{Records: []json.RawMessage{
+	event := trigger.Records{Records: []json.RawMessage{
 		json.RawMessage(`{"dynamodb": {"SequenceNumber": "1", "NewImage": {"guest": {"S": "Ann"}, "nights": {"N": "2"}}}}`),
 	}}
-	batch := &events.Stream{Failures: &eventstest.Queue{}}
+	batch := &trigger.Stream{Failures: &triggertest.Queue{}}
 	response, err := batch.Each(context.Background(), event,
 		func(_ context.Context, change lambdaevents.DynamoDBStreamRecord) error {
 			var booking struct {
 				Guest  string `dynamodbav:"guest"`
 				Nights int    `dynamodbav:"nights"`
 			}
-			if err := events.Read(change.NewImage, &booking); err != nil {
+			if err := trigger.Read(change.NewImage, &booking); err != nil {
 				return err
 			}
 			fmt.Println(booking.Guest, "stays", booking.Nights, "nights")

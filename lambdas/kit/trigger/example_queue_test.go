@@ -1,4 +1,4 @@
-package events_test
+package trigger_test
 
 import (
 	"context"
@@ -8,12 +8,12 @@ import (
 
 	lambdaevents "github.com/aws/aws-lambda-go/events"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 )
 
 // A message that fails comes again by the plan.
 func ExampleMessages_Each() {
-	batch := events.Messages{
+	batch := trigger.Messages{
 		Plan:   []time.Duration{10 * time.Second, time.Minute},
 		Random: func() float64 { return 0 },
 		Defer: func(_ context.Context, receipt string, wait time.Duration) error {

@@ -1,4 +1,4 @@
-package events_test
+package trigger_test
 
 import (
 	"context"
@@ -19,9 +19,9 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/smithy-go"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 )
 
 // record is a change of an item of that name.
@@ -32,7 +32,7 @@ func record(sequence, item string) json.RawMessage {
 			sequence, item))
 }
 
-func batchOf(items ...string) (event events.Records) {
+func batchOf(items ...string) (event trigger.Records) {
 	for i, item := range items {
 		event.Records = append(event.Records, record(fmt.Sprint(i), item))
 	}
@@ -55,7 +55,7 @@ func TestStream(t *testing.T) {
 	t.Parallel()
 	outcomes := map[string]error{
 		"unreadable": errors.New("it has no amount"), "busy": fmt.Errorf("stored: %w", retry.ErrBusy),
-		"unfinished": fmt.Errorf("later: %w", events.ErrUnfinished),
+		"unfinished": fmt.Errorf("later: %w", trigger.ErrUnfinished),
 		"refused":    &smithy.GenericAPIError{Code: "ValidationException"},
 		"forbidden":  &smithy.GenericAPIError{Code: "AccessDeniedException"},
 	}
@@ -65,14 +65,14 @@ func TestStream(t *testing.T) {
 		json.RawMessage(`5`))
 	for _, parallel := range []bool{false, true} {
 		var log strings.Builder
-		var queue eventstest.Queue
+		var queue triggertest.Queue
 		var mutex sync.Mutex
 		var handled []string
-		b := &events.Stream{Failures: &queue, Parallel: parallel, Log: slog.New(slog.NewTextHandler(&log, nil))}
+		b := &trigger.Stream{Failures: &queue, Parallel: parallel, Log: slog.New(slog.NewTextHandler(&log, nil))}
 		ctx := lambdacontext.NewContext(t.Context(),
 			&lambdacontext.LambdaContext{AwsRequestID: "r1", InvokedFunctionArn: "arn:f"})
 		response, err := b.Each(ctx, event, func(_ context.Context, change lambdaevents.DynamoDBStreamRecord) error {
-			name := events.Text(change.Keys, "PK")
+			name := trigger.Text(change.Keys, "PK")
 			mutex.Lock()
 			handled = append(handled, name)
 			mutex.Unlock()
@@ -91,7 +91,7 @@ func TestStream(t *testing.T) {
 		}
 		if f := failures["1"]; f.Cause != "it has no amount" || f.EventID != "e1" || f.EventName != "MODIFY" ||
 			string(f.Record) != string(event.Records[3]) ||
-			f.RequestContext != (events.RequestContext{RequestID: "r1", FunctionARN: "arn:f"}) {
+			f.RequestContext != (trigger.RequestContext{RequestID: "r1", FunctionARN: "arn:f"}) {
 			t.Errorf("got %+v", f)
 		}
 		if got := failures["4"].Cause; !strings.Contains(got, "index out of range") {
@@ -119,12 +119,12 @@ func TestStream(t *testing.T) {
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	var handled []string
-	b := &events.Stream{Failures: &eventstest.Queue{}, Log: silent}
+	b := &trigger.Stream{Failures: &triggertest.Queue{}, Log: silent}
 	response, err := b.Each(t.Context(), batchOf("busy", "spoiled", "busy", "spoiled", "other"),
 		func(_ context.Context, change lambdaevents.DynamoDBStreamRecord) error {
 			handled = append(handled, change.SequenceNumber)
 			return map[string]error{"busy": retry.ErrBusy,
-				"spoiled": errors.New("spoiled")}[events.Text(change.Keys, "PK")]
+				"spoiled": errors.New("spoiled")}[trigger.Text(change.Keys, "PK")]
 		})
 	if got := fmt.Sprint(handled, left(response)); err != nil || got != "[0 1 3 4] [0 2]" {
 		t.Errorf("got %s, %v", got, err)
@@ -135,9 +135,9 @@ func TestOrder(t *testing.T) {
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	var queue eventstest.Queue
+	var queue triggertest.Queue
 	var failure error
-	b := &events.Stream{Failures: &queue, Log: silent, Clock: func() time.Time { return now }}
+	b := &trigger.Stream{Failures: &queue, Log: silent, Clock: func() time.Time { return now }}
 	attempt := func(err error) []string {
 		failure = err
 		response, err := b.Each(t.Context(), batchOf("a"),
@@ -153,7 +153,7 @@ func TestPatience(t *testing.T) {
 		if attempt(retry.ErrBusy) == nil {
 			t.Error("it was given up at its first failure")
 		}
-		now = now.Add(events.Patience - time.Millisecond)
+		now = now.Add(trigger.Patience - time.Millisecond)
 		if attempt(retry.ErrUnanswered) == nil {
 			t.Error("it was given up too soon")
 		}
@@ -161,13 +161,13 @@ func TestPatience(t *testing.T) {
 		now = now.Add(time.Hour)
 	}
 	for range 20 {
-		if attempt(events.ErrUnfinished) == nil {
+		if attempt(trigger.ErrUnfinished) == nil {
 			t.Error("it was given up, and was only unfinished")
 		}
 		now = now.Add(time.Hour)
 	}
 	attempt(retry.ErrBusy)
-	now = now.Add(events.Patience)
+	now = now.Add(trigger.Patience)
 	queue.Err = errors.New("SQS is away")
 	if attempt(retry.ErrBusy) == nil {
 		t.Error("it is neither in the queue of failures nor comes again")
@@ -185,11 +185,11 @@ func TestHangs(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		handled := 0
-		b := &events.Stream{Failures: &eventstest.Queue{}, Log: silent}
+		b := &trigger.Stream{Failures: &triggertest.Queue{}, Log: silent}
 		event := batchOf("hangs", "good", "good too", "hangs too", "never begins")
 		event.Records[3], event.Records[4] = record("3", "hangs too"), record("4", "never begins")
 		response, err := b.Each(ctx, event, func(ctx context.Context, change lambdaevents.DynamoDBStreamRecord) error {
-			if name := events.Text(change.Keys, "PK"); !strings.HasPrefix(name, "good") {
+			if name := trigger.Text(change.Keys, "PK"); !strings.HasPrefix(name, "good") {
 				<-ctx.Done()
 				return ctx.Err()
 			}
@@ -205,8 +205,8 @@ func TestHangs(t *testing.T) {
 // By hand, a failure is one of the invocation, and the queue gets no second message.
 func TestAgain(t *testing.T) {
 	t.Parallel()
-	var queue eventstest.Queue
-	b := &events.Stream{Failures: &queue, Log: silent}
+	var queue triggertest.Queue
+	b := &trigger.Stream{Failures: &queue, Log: silent}
 	event := batchOf("a", "b")
 	event.Again = true
 	var failure error
@@ -216,7 +216,7 @@ func TestAgain(t *testing.T) {
 		})
 		return err
 	}
-	for _, failure = range []error{errors.New("still spoiled"), retry.ErrBusy, events.ErrUnfinished} {
+	for _, failure = range []error{errors.New("still spoiled"), retry.ErrBusy, trigger.ErrUnfinished} {
 		if err := again(); !errors.Is(err, failure) {
 			t.Errorf("got %v, want %v", err, failure)
 		}
@@ -229,21 +229,21 @@ func TestAgain(t *testing.T) {
 func TestImage(t *testing.T) {
 	t.Parallel()
 	change := batchOf("a").Changes()[0]
-	if got := events.Text(change.NewImage, "n") + events.Text(change.NewImage, "tags") +
-		events.Text(nil, "PK"); got != "" {
+	if got := trigger.Text(change.NewImage, "n") + trigger.Text(change.NewImage, "tags") +
+		trigger.Text(nil, "PK"); got != "" {
 		t.Errorf("got the text %q", got)
 	}
 	var item struct {
 		N    int      `dynamodbav:"n"`
 		Tags []string `dynamodbav:"tags"`
 	}
-	if err := events.Read(change.NewImage, &item); err != nil || item.N != 3 || fmt.Sprint(item.Tags) != "[a]" {
+	if err := trigger.Read(change.NewImage, &item); err != nil || item.N != 3 || fmt.Sprint(item.Tags) != "[a]" {
 		t.Errorf("got %+v, %v", item, err)
 	}
 	var other struct {
 		N []string `dynamodbav:"n"`
 	}
-	if err := events.Read(change.NewImage, &other); err == nil {
+	if err := trigger.Read(change.NewImage, &other); err == nil {
 		t.Errorf("got %+v", other)
 	}
 }
@@ -252,10 +252,10 @@ func TestMessage(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("\ufffe", 130_000) // 390 KB, as long as an item
 	image := `{"title":{"S":"` + long + `"}}`
-	message, err := events.Failure{Cause: "too long",
+	message, err := trigger.Failure{Cause: "too long",
 		Record: json.RawMessage(`{"dynamodb":{"Keys":{"PK":{"S":"a"}},"NewImage":` + image + `,"OldImage":` + image +
 			`}}`)}.Message(t.Context())
-	var got events.Failure
+	var got trigger.Failure
 	if err != nil || json.Unmarshal([]byte(message), &got) != nil ||
 		!strings.Contains(got.Omitted, "NewImage and OldImage") ||
 		string(got.Record) != `{"dynamodb":{"Keys":{"PK":{"S":"a"}}}}` {
@@ -265,15 +265,15 @@ func TestMessage(t *testing.T) {
 		"NoImages": json.RawMessage(`{"eventID":"e","x":"` + long + `"}`),
 		"NoJSON":   json.RawMessage(long),
 	} {
-		message, err := events.Failure{Cause: strings.Repeat("ü", events.MaxFailureBytes),
+		message, err := trigger.Failure{Cause: strings.Repeat("ü", trigger.MaxFailureBytes),
 			Record: raw}.Message(t.Context())
-		var got events.Failure
-		if err != nil || len(message) > events.MaxFailureBytes || json.Unmarshal([]byte(message), &got) != nil ||
+		var got trigger.Failure
+		if err != nil || len(message) > trigger.MaxFailureBytes || json.Unmarshal([]byte(message), &got) != nil ||
 			got.Record != nil || !strings.Contains(got.Omitted, "the record") {
 			t.Errorf("%s: got %v, %.300s", name, err, message)
 		}
 	}
-	message, err = events.Failure{Cause: "\ufffe\uffff\xff",
+	message, err = trigger.Failure{Cause: "\ufffe\uffff\xff",
 		Record: json.RawMessage(`{"a":"` + "\uffff\xff" + `"}`)}.Message(t.Context())
 	if err != nil || strings.ContainsAny(message, "\ufffe\uffff") || !json.Valid([]byte(message)) {
 		t.Errorf("got %v, %q", err, message)

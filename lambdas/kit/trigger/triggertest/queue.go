@@ -1,4 +1,4 @@
-package eventstest
+package triggertest
 
 import (
 	"context"
@@ -6,22 +6,22 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 )
 
-// Queue is an [events.Failures] that keeps what it gets. The zero value is an empty queue. It is safe for concurrent
+// Queue is an [trigger.Failures] that keeps what it gets. The zero value is an empty queue. It is safe for concurrent
 // use.
 type Queue struct {
 	// Err is the error of Send, which then takes no message.
 	Err error
 
 	mutex    sync.Mutex
-	messages []events.Failure
+	messages []trigger.Failure
 }
 
-// Send implements [events.Failures]. It refuses a message that is not about a record.
+// Send implements [trigger.Failures]. It refuses a message that is not about a record.
 func (q *Queue) Send(_ context.Context, message string) error {
-	var failure events.Failure
+	var failure trigger.Failure
 	if err := json.Unmarshal([]byte(message), &failure); err != nil {
 		return fmt.Errorf("got %q: %w", message, err)
 	}
@@ -35,10 +35,10 @@ func (q *Queue) Send(_ context.Context, message string) error {
 }
 
 // Failures returns the messages by the sequence number of their record.
-func (q *Queue) Failures() map[string]events.Failure {
+func (q *Queue) Failures() map[string]trigger.Failure {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
-	all := map[string]events.Failure{}
+	all := map[string]trigger.Failure{}
 	for _, failure := range q.messages {
 		all[failure.SequenceNumber] = failure
 	}

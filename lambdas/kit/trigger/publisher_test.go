@@ -1,4 +1,4 @@
-package events_test
+package trigger_test
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/events/eventstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -30,8 +30,8 @@ var links = schema.Platform{
 }
 
 // happened tells of visits, cannot read a link "spoiled", and fails for "panic".
-func happened(change events.Change) ([]events.Event, error) {
-	link := events.Text(change.Keys, "link")
+func happened(change trigger.Change) ([]trigger.Event, error) {
+	link := trigger.Text(change.Keys, "link")
 	switch link {
 	case "quiet":
 		return nil, nil
@@ -40,12 +40,12 @@ func happened(change events.Change) ([]events.Event, error) {
 	case "panic":
 		panic("at a link")
 	case "undeclared":
-		return []events.Event{{Name: "LinkLost", Detail: visited{}}}, nil
+		return []trigger.Event{{Name: "LinkLost", Detail: visited{}}}, nil
 	}
 	if change.Table != "Links" || change.Kind != lambdaevents.DynamoDBOperationTypeModify {
 		return nil, fmt.Errorf("got a change %s of %q", change.Kind, change.Table)
 	}
-	return []events.Event{{Name: "LinkVisited", Detail: visited{Link: link}}}, nil
+	return []trigger.Event{{Name: "LinkVisited", Detail: visited{Link: link}}}, nil
 }
 
 func recordsOf(keys ...string) (all []json.RawMessage) {
@@ -58,7 +58,7 @@ func recordsOf(keys ...string) (all []json.RawMessage) {
 	return all
 }
 
-func handle(t *testing.T, p *eventstest.Publisher, event events.Records) (failed []string) {
+func handle(t *testing.T, p *triggertest.Publisher, event trigger.Records) (failed []string) {
 	t.Helper()
 	answer, err := p.Handle(t.Context(), event)
 	if err != nil {
@@ -73,17 +73,17 @@ func handle(t *testing.T, p *eventstest.Publisher, event events.Records) (failed
 // An event has the head, the fields, the time of the change, and the same id each time. Its source is the platform.
 func TestPublishes(t *testing.T) {
 	t.Parallel()
-	bus := eventstest.NewBus(t, links)
+	bus := triggertest.NewBus(t, links)
 	for range 2 {
-		p := eventstest.NewPublisher(links, bus, happened, nil)
-		if failed := handle(t, p, events.Records{Records: recordsOf("<a>", "quiet")}); failed != nil {
+		p := triggertest.NewPublisher(links, bus, happened, nil)
+		if failed := handle(t, p, trigger.Records{Records: recordsOf("<a>", "quiet")}); failed != nil {
 			t.Errorf("failed are %v", failed)
 		}
 	}
-	want := eventstest.Event{Source: "links", DetailType: "LinkVisited", Time: 1774737000, Bus: "bus-of-the-test",
+	want := triggertest.Event{Source: "links", DetailType: "LinkVisited", Time: 1774737000, Bus: "bus-of-the-test",
 		Detail: `{"event_id":"1ec023cf-9ac4-56ab-9f7b-d42e7de99983","event_version":3,` +
 			`"item_version":"` + strings.Repeat("0", 37) + `100","link":"<a>"}`}
-	if diff := cmp.Diff([]eventstest.Event{want, want}, bus.Events()); diff != "" {
+	if diff := cmp.Diff([]triggertest.Event{want, want}, bus.Events()); diff != "" {
 		t.Errorf("- want, + got:\n%s", diff)
 	}
 }
@@ -99,9 +99,9 @@ func TestRequestsAreWithinLimits(t *testing.T) {
 		"Length": {[]string{strings.Repeat("a", 90_000), strings.Repeat("b", 90_000), strings.Repeat("c", 90_000)}, 2},
 		"None":   {[]string{"quiet"}, 0},
 	} {
-		bus := eventstest.NewBus(t, links)
-		if failed := handle(t, eventstest.NewPublisher(links, bus, happened, nil),
-			events.Records{Records: recordsOf(test.keys...)}); failed != nil || bus.Requests != test.want {
+		bus := triggertest.NewBus(t, links)
+		if failed := handle(t, triggertest.NewPublisher(links, bus, happened, nil),
+			trigger.Records{Records: recordsOf(test.keys...)}); failed != nil || bus.Requests != test.want {
 			t.Errorf("%s: failed are %v, with %d requests, want %d", name, failed, bus.Requests, test.want)
 		}
 	}
@@ -111,17 +111,17 @@ func TestRequestsAreWithinLimits(t *testing.T) {
 // in the queue of failures with the cause. The others are done.
 func TestPublisherFailures(t *testing.T) {
 	t.Parallel()
-	bus := eventstest.NewBus(t, links)
-	bus.Refuse = func(e eventstest.Event) string {
+	bus := triggertest.NewBus(t, links)
+	bus.Refuse = func(e triggertest.Event) string {
 		return map[string]string{"busy": "ThrottlingException", "denied": "NotAuthorizedForSourceException",
 			"wrong": "MalformedDetail"}[fmt.Sprint(e.Fields()["link"])]
 	}
-	p := eventstest.NewPublisher(links, bus, happened, nil)
+	p := triggertest.NewPublisher(links, bus, happened, nil)
 	foreign := json.RawMessage(strings.ReplaceAll(string(recordsOf("a")[0]), "table/Links", "table/Others"))
 	foreign = json.RawMessage(strings.ReplaceAll(string(foreign), `"100"`, `"99"`))
 	all := append(recordsOf("a", "busy", "wrong", "spoiled", "panic", "undeclared", "denied", "z"), foreign,
 		json.RawMessage(`{"dynamodb":7}`))
-	if diff := cmp.Diff([]string{"101", "106"}, handle(t, p, events.Records{Records: all})); diff != "" {
+	if diff := cmp.Diff([]string{"101", "106"}, handle(t, p, trigger.Records{Records: all})); diff != "" {
 		t.Errorf("come again: - want, + got:\n%s", diff)
 	}
 	causes := map[string]string{}
@@ -138,11 +138,11 @@ func TestPublisherFailures(t *testing.T) {
 		t.Errorf("got the failures %v and %d events, want 6 and 2", causes, len(bus.Events()))
 	}
 	bus.Refuse, bus.Down = nil, true
-	if diff := cmp.Diff([]string{"100", "101"}, handle(t, p, events.Records{Records: recordsOf("a", "b",
+	if diff := cmp.Diff([]string{"100", "101"}, handle(t, p, trigger.Records{Records: recordsOf("a", "b",
 		"quiet")})); diff != "" {
 		t.Errorf("without the bus: - want, + got:\n%s", diff)
 	}
-	if _, err := p.Handle(t.Context(), events.Records{Records: recordsOf("a"), Again: true}); err == nil {
+	if _, err := p.Handle(t.Context(), trigger.Records{Records: recordsOf("a"), Again: true}); err == nil {
 		t.Error("an invocation by hand that published nothing has succeeded")
 	}
 }
@@ -151,12 +151,12 @@ func TestPublisherFailures(t *testing.T) {
 // change comes again and nothing of it is published.
 func TestPassesOn(t *testing.T) {
 	t.Parallel()
-	bus := eventstest.NewBus(t, links)
-	p := eventstest.NewPublisher(links, bus, happened, events.Pass{"reader": func(change events.Change) bool {
-		return events.Text(change.Keys, "link") != "b"
+	bus := triggertest.NewBus(t, links)
+	p := triggertest.NewPublisher(links, bus, happened, trigger.Pass{"reader": func(change trigger.Change) bool {
+		return trigger.Text(change.Keys, "link") != "b"
 	}})
 	all := recordsOf("a", "b", "quiet")
-	if failed := handle(t, p, events.Records{Records: all}); failed != nil {
+	if failed := handle(t, p, trigger.Records{Records: all}); failed != nil {
 		t.Errorf("failed are %v", failed)
 	}
 	var got []string
@@ -167,7 +167,7 @@ func TestPassesOn(t *testing.T) {
 		t.Errorf("- want, + got:\n%s", diff)
 	}
 	p.Queues["reader"] = busy{}
-	if diff := cmp.Diff([]string{"100"}, handle(t, p, events.Records{Records: all[:2]})); diff != "" ||
+	if diff := cmp.Diff([]string{"100"}, handle(t, p, trigger.Records{Records: all[:2]})); diff != "" ||
 		len(bus.Events()) != 3 {
 		t.Errorf("with %d events, - want, + got:\n%s", len(bus.Events()), diff)
 	}
@@ -186,15 +186,15 @@ func TestStartsWithAllThatItNeeds(t *testing.T) {
 		{Name: "one", Trigger: schema.OnStream{Table: "Links"}}, {Name: "two",
 			Trigger: schema.OnStream{Table: "Links"}},
 	}
-	pass := events.Pass{"one": func(events.Change) bool { return true }}
+	pass := trigger.Pass{"one": func(trigger.Change) bool { return true }}
 	variables := map[string]string{"LINKS_TABLE": "physical", schema.EventBusVariable: "bus",
 		schema.FailureQueueVariable: "http://127.0.0.1/failures"}
 	environment := kit.Environment{Getenv: func(name string) string { return variables[name] }}
-	p, err := events.OpenPublisher(environment, platform, happened, pass)
+	p, err := trigger.OpenPublisher(environment, platform, happened, pass)
 	if err != nil || p.Bus != "bus" || p.Tables["physical"] != "Links" || p.Queues["one"] == nil {
 		t.Errorf("got %+v, %v", p, err)
 	}
-	if _, err := events.OpenPublisher(environment, platform, happened, nil); err == nil ||
+	if _, err := trigger.OpenPublisher(environment, platform, happened, nil); err == nil ||
 		!strings.Contains(err.Error(), "passes nothing on to one") {
 		t.Errorf("without a rule: got %v", err)
 	}
@@ -205,7 +205,7 @@ func TestStartsWithAllThatItNeeds(t *testing.T) {
 			}
 			return variables[asked]
 		}}
-		if _, err := events.OpenPublisher(without, platform, happened, pass); err == nil ||
+		if _, err := trigger.OpenPublisher(without, platform, happened, pass); err == nil ||
 			!strings.Contains(err.Error(),
 				name) {
 			t.Errorf("without %s: got %v", name, err)
