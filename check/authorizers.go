@@ -95,25 +95,25 @@ func (c *comparison) authorizers() {
 			switch {
 			case after == nil, isOpen(before) && isOpen(after):
 			case isOpen(before):
-				c.warn(c.madeBy(c.proposedModels, after), "stops-open", finding, what+" asks for a token",
+				c.warn(c.madeBy(c.proposedMetadata, after), "stops-open", finding, what+" asks for a token",
 					"Callers without one get 401.", "Give its callers tokens before, or leave it open.")
 			case isOpen(after):
 				opened = append(opened, text(before.at("RouteKey")))
 				// The finding about an API that loses its last issuer names the routes.
 				if len(old.issuers) == 0 || len(changed.issuers) > 0 {
-					c.addBy(c.madeBy(c.proposedModels, after), Refusal, "open", finding, what+" has no authorizer",
+					c.addBy(c.madeBy(c.proposedMetadata, after), Refusal, "open", finding, what+" has no authorizer",
 						"API Gateway then lets everyone call it: it asks for no token.",
 						do("Put the authorizer back: a route of a schema has one if its Caller is an agent or a "+
 							"user, the API's props have an issuer, and OpenRoutes does not name the route."),
 						do("If everyone is to call it, or its function checks callers itself: accept this finding."))
 				}
 			case guardOf(before) != guardOf(after):
-				c.warn(c.madeBy(c.proposedModels, after), "stops-callers", finding,
+				c.warn(c.madeBy(c.proposedMetadata, after), "stops-callers", finding,
 					fmt.Sprintf("%s asks %s who calls, and asked %s", what, guardOf(after), guardOf(before)),
 					"Callers who got through are refused, and others get through.",
 					"Tell its callers before, or leave it as deployed.")
 			case len(list(before.at("AuthorizationScopes"))) > 0 && len(list(after.at("AuthorizationScopes"))) == 0:
-				c.addBy(c.madeBy(c.proposedModels, after), Refusal, "scopes", finding,
+				c.addBy(c.madeBy(c.proposedMetadata, after), Refusal, "scopes", finding,
 					fmt.Sprintf("%s asks for none of the scopes %s", what, say(before.at("AuthorizationScopes"))),
 					"Any caller with a token of the issuer may then call it, also with one that was issued for "+
 						"another purpose.",
@@ -129,7 +129,7 @@ func (c *comparison) authorizers() {
 
 // tokens reports a route that takes other tokens: of another issuer that the API had, or with any of further scopes.
 func (c *comparison) tokens(before, after, finding *resource, what string, api access) {
-	by := c.madeBy(c.proposedModels, after)
+	by := c.madeBy(c.proposedMetadata, after)
 	issuer := func(resources map[string]*resource, route *resource) any {
 		authorizer := resources[text(route.at("AuthorizerId", "Ref"))]
 		if authorizer == nil {

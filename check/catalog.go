@@ -26,7 +26,7 @@ func columns(r *resource) []column {
 // guide). A view has no objects: its rows are computed by each query.
 func (c *comparison) catalogTable(old, changed *resource) {
 	deployed, proposed := columns(old), columns(changed)
-	was, is := catalogModelOf(c.deployedModels, old), catalogModelOf(c.proposedModels, changed)
+	was, is := catalogMetadataOf(c.deployedMetadata, old), catalogMetadataOf(c.proposedMetadata, changed)
 	view := text(changed.at("TableInput", "TableType")) == "VIRTUAL_VIEW"
 	find := func(columns []column, name string) int {
 		return slices.IndexFunc(columns, func(c column) bool { return c.name == name })

@@ -66,7 +66,7 @@ func Compare(deployed, proposed *Template, environment Environment) []Change {
 		environment: environment,
 		deployed:    deployed.resolve(environment), proposed: proposed.resolve(environment),
 		deployedConditions: simplify(deployed.conditions, nil), proposedConditions: simplify(proposed.conditions, nil),
-		deployedModels: deployed.models, proposedModels: proposed.models,
+		deployedMetadata: deployed.metadata, proposedMetadata: proposed.metadata,
 		clashing: map[string]bool{},
 	}
 	c.conflicts()
@@ -83,7 +83,7 @@ func Compare(deployed, proposed *Template, environment Environment) []Change {
 	}
 	c.shards()
 	c.authorizers()
-	c.models()
+	c.attributes()
 	c.grants()
 	c.permissions()
 	c.policies()
@@ -98,7 +98,7 @@ type comparison struct {
 	environment                            Environment
 	deployed, proposed                     map[string]*resource
 	deployedConditions, proposedConditions any
-	deployedModels, proposedModels         map[string]model
+	deployedMetadata, proposedMetadata     map[string]metadata
 	// clashing are the logical ids of resources in a conflict, for which drops and replacements are not reported.
 	clashing map[string]bool
 	findings []Change

@@ -81,13 +81,6 @@ func TestCompare(t *testing.T) {
 		}
 		return replicated(`, "StreamSpecification": {"StreamViewType": "`+view+`"}`, replicas...)
 	}
-	strong := func(regions ...string) string {
-		var replicas []string
-		for _, region := range regions {
-			replicas = append(replicas, replica(region, ""))
-		}
-		return replicated(`, "MultiRegionConsistency": "STRONG"`, replicas...)
-	}
 	const policy = `"ResourcePolicy": {"PolicyDocument": {"Statement": []}}`
 	warm := func(reads, writes int) string {
 		return fmt.Sprintf(`, "WarmThroughput": {"ReadUnitsPerSecond": %d, "WriteUnitsPerSecond": %d}`, reads, writes)
@@ -97,9 +90,6 @@ func TestCompare(t *testing.T) {
 			warm(reads, writes) + `}]`
 	}
 	kinesis := func(stream string) string { return `"KinesisStreamSpecification": {"StreamArn": "` + stream + `"}` }
-	witnessed := func(template string) string {
-		return strings.Replace(template, `"Multi`, `"GlobalTableWitnesses": [{"Region": "w"}], "Multi`, 1)
-	}
 	kept := `"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain", "Properties": {` + keys + `}`
 	schema := func(attributes string) string { return properties(pool, `"Schema": [`+attributes+`]`) }
 	// former is a bucket that keeps former versions for that many days.
@@ -246,23 +236,6 @@ func TestCompare(t *testing.T) {
 		"StreamWithPolicy": {stream("", "eu-west-1"),
 			replicated(`, "StreamSpecification": {"StreamViewType": "NEW_IMAGE"}`,
 				replica("eu-west-1", `"ReplicaStreamSpecification": {`+policy+`}`)), nil},
-		"StrongReplicas": {strong("a", "b", "c"), strong("a", "d", "e"),
-			[]finding{{refuse, "replicas:R", "three Regions", "Leave the Regions"}}},
-		"StrongReplicaRemoved": {strong("a", "b", "c"), strong("a", "b"),
-			[]finding{{refuse, "replicas:R", "removes c", "Leave the Regions"}}},
-		"StrongReplicasRemoved": {strong("a", "b", "c"), replicated("", replica("a", "")), nil},
-		"StrongWitness": {witnessed(strong("a", "b")), strong("a", "b", "c"),
-			[]finding{{refuse, "replicas:R", "the witness changes from w to none", "Leave the Regions"}}},
-		"StrongWitnessRemoved": {witnessed(strong("a", "b")), strong("a", "b"),
-			[]finding{{refuse, "replicas:R", "the witness changes from w to none", "Leave the Regions"}}},
-		"StrongAndWitnessGone": {witnessed(strong("a", "b")), strong("a"), nil},
-		"StrongStream": {strong("a", "b", "c"),
-			strings.Replace(strong("a", "b", "c"), `"Multi`,
-				`"StreamSpecification": {"StreamViewType": "NEW_IMAGE"}, "Multi`, 1), nil},
-		"StrongOnceGlobal": {replicated("", replica("a", ""), replica("b", ""), replica("c", "")),
-			strong("a", "b", "c"), []finding{{refuse, "consistency:R", "from EVENTUAL to STRONG", "Leave it"}}},
-		"StrongWhenGlobal": {replicated("", replica("a", "")), strong("a", "b", "c"),
-			[]finding{{refuse, "consistency:R", "empty table only", "If it is empty"}}},
 		"OwnReplica": {replicated("", replica("eu-west-1", "")), replicated("", replica("us-east-1", "")),
 			[]finding{{refuse, "replicas:R", "Region of the stack", "Keep the replica in eu-west-1"}}},
 		"ProtectionOff": {replicated("", replica("eu-west-1", `"DeletionProtectionEnabled": true`)),
@@ -1006,7 +979,7 @@ func FuzzCompare(f *testing.F) {
 	f.Add(properties(pool, `"Schema": [{"Name": "a"}, {"Name": "a", "Required": true}]`),
 		indexed([]index{{"A", "a"}, {"A", "b"}}))
 	f.Add(replicated(
-		`, "WarmThroughput": {"ReadUnitsPerSecond": -1}, "GlobalTableWitnesses": ["w", {"Region": "w"}], "MultiRegionConsistency": "STRONG"`,
+		`, "WarmThroughput": {"ReadUnitsPerSecond": -1}`,
 		`{"Region": "a", "KinesisStreamSpecification": {"StreamArn": {"a": 1}}, "ResourcePolicy": []}`, `"b"`),
 		one(global, `"Properties": {"Ref": "AWS::Region"}`))
 	f.Add(`{"Metadata": {"onesynth:a": {"table": "t", "resource": "R", "attributes": {"a": "String"}, "catalog": "R", "lake": "l", "tables": {"t": {}}, "role": "R", "function": "f"}}, "Resources": {"R": {"Type": "AWS::Glue::Table", "Properties": {"TableInput": {"Name": "t", "StorageDescriptor": {"Columns": [1, {"Name": "a"}]}}}}}}`,

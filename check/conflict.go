@@ -303,7 +303,7 @@ func (c *comparison) conflict(clash conflict, without []string) {
 	old, changed := clash.old, clash.changed
 	u := uniqueOf(old.kind)
 	is := describeKey(u, changed)
-	by := c.madeBy(c.proposedModels, changed)
+	by := c.madeBy(c.proposedMetadata, changed)
 	why := cmp.Or(u.why, "CloudFormation creates before it deletes, and AWS takes one "+u.noun+
 		" with that key: the deployment fails and rolls back.")
 	var got string

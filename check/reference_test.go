@@ -43,14 +43,10 @@ var explained = []struct {
 		{"ttl", "The attribute by which items expire changes."},
 		{"ttl-on", "Items of a deployed table begin to expire."},
 		{"ttl-off", "Items of a deployed table no longer expire."},
-		{"stream", "The view of a stream changes, or the stream ends; any change of it with several replicas of " +
-			"eventual consistency."},
-		{"replicas", "Refused: more than one replica of eventual consistency is added or removed, or the stack's own " +
-			"is removed, or one is added with a policy of its own; a global table with strong consistency gets " +
-			"another Region, or loses its witness or one Region, but not all others at once. Warnings: replicas are " +
-			"added or removed together with other changes of the table or the stack."},
-		{"consistency", "The consistency of a global table changes, or a table with items becomes a global one with " +
-			"strong consistency."},
+		{"stream", "The view of a stream changes, or the stream ends; any change of it with several replicas."},
+		{"replicas", "Refused: more than one replica is added or removed, or the stack's own is removed, or one is " +
+			"added with a policy of its own. Warnings: replicas are added or removed together with other changes of " +
+			"the table or the stack."},
 		{"shards", "Refused: functions would write more shards than deployed ones read, or read fewer than deployed " +
 			"ones write ([scale](../operate/scale.md)). A warning: they read fewer than deployed ones read."},
 		{"recovery", "Point-in-time recovery is switched off."},

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// source locates in the app what makes a part of a template: lines of the schema, if the template's metadata has the
-// model, and constructs.
+// source locates in the app what makes a part of a template: lines of the schema, if the template's metadata names
+// them, and constructs.
 type source struct {
-	model model
+	metadata metadata
 	// path is the construct path.
 	path string
 }
@@ -17,7 +17,7 @@ type source struct {
 // source returns the source of a resource.
 func (c *comparison) source(r *resource) source {
 	s := source{path: r.constructPath()}
-	is := func(path string, m model) bool {
+	is := func(path string, m metadata) bool {
 		if m.Table == "" || m.Resource != r.id && path != r.id {
 			return false
 		}
@@ -26,8 +26,8 @@ func (c *comparison) source(r *resource) source {
 		return true
 	}
 	var ok bool
-	if s.model, ok = find(c.proposedModels, is); !ok {
-		s.model, _ = find(c.deployedModels, is)
+	if s.metadata, ok = find(c.proposedMetadata, is); !ok {
+		s.metadata, _ = find(c.deployedMetadata, is)
 	}
 	return s
 }
@@ -36,10 +36,10 @@ func (c *comparison) source(r *resource) source {
 // of the construct: then an override says it, or a prop that no schema has.
 func (s source) table(element, property string, says bool) string {
 	switch {
-	case s.model.Table == "":
+	case s.metadata.Table == "":
 		return property + " of " + s.path
 	case says:
-		return "Tables[" + s.model.Table + "]" + element + " of the schema"
+		return "Tables[" + s.metadata.Table + "]" + element + " of the schema"
 	default:
 		return "an override of " + property + " of " + s.path
 	}
@@ -53,12 +53,12 @@ func (s source) index(i index, before *index) string {
 	} else if before != nil {
 		element += ".Projection"
 	}
-	return s.table(element, "GlobalSecondaryIndexes", s.model.Indexes[i.name] == i.keys+"; "+i.projection)
+	return s.table(element, "GlobalSecondaryIndexes", s.metadata.Indexes[i.name] == i.keys+"; "+i.projection)
 }
 
 // dropped returns the line that declared a removed index.
 func (s source) dropped(i index) string {
-	_, declared := s.model.Indexes[i.name]
+	_, declared := s.metadata.Indexes[i.name]
 	return s.table(".Indexes, without "+i.name+",", "GlobalSecondaryIndexes", !declared)
 }
 
@@ -69,9 +69,9 @@ func (s source) successor(i index) string {
 
 // grantsBy returns the line of a function that no longer has the grants, or what overrides them.
 func (c *comparison) grantsBy(role *resource, functions []string) string {
-	is := func(_ string, m model) bool { return m.Role == role.id && m.Function != "" }
-	deployed, had := find(c.deployedModels, is)
-	proposed, has := find(c.proposedModels, is)
+	is := func(_ string, m metadata) bool { return m.Role == role.id && m.Function != "" }
+	deployed, had := find(c.deployedMetadata, is)
+	proposed, has := find(c.proposedMetadata, is)
 	switch path := role.constructPath(); {
 	case had && has && !slices.Equal(deployed.Grants, proposed.Grants):
 		return "AccessPatterns of the schema that are UsedBy " + proposed.Function
@@ -86,7 +86,7 @@ func (c *comparison) grantsBy(role *resource, functions []string) string {
 
 // columnBy returns the line of a column of the catalog, which has a type there or none.
 func (c *comparison) columnBy(table *resource, name, kind string) string {
-	m := catalogModelOf(c.proposedModels, table)
+	m := catalogMetadataOf(c.proposedMetadata, table)
 	switch declared := m.Columns[name]; {
 	case m.Line == "":
 		return "Columns of " + table.constructPath()
@@ -101,9 +101,9 @@ func (c *comparison) columnBy(table *resource, name, kind string) string {
 
 // nameBy returns what sets the name of a resource.
 func (c *comparison) nameBy(kind kind, r *resource) string {
-	is := func(_ string, m model) bool { return m.Lake != "" && m.Catalog == r.id }
-	deployed, had := find(c.deployedModels, is)
-	proposed, has := find(c.proposedModels, is)
+	is := func(_ string, m metadata) bool { return m.Lake != "" && m.Catalog == r.id }
+	deployed, had := find(c.deployedMetadata, is)
+	proposed, has := find(c.proposedMetadata, is)
 	if had && has && deployed.Lake != proposed.Lake {
 		return "Lakes[" + proposed.Lake + "].Name of the schema"
 	}
@@ -111,10 +111,10 @@ func (c *comparison) nameBy(kind kind, r *resource) string {
 }
 
 // madeBy returns what makes a resource: a line of the schema for a route, or its construct.
-func (c *comparison) madeBy(models map[string]model, r *resource) string {
+func (c *comparison) madeBy(all map[string]metadata, r *resource) string {
 	if r.kind == httpRoute {
 		api, key := text(r.at("ApiId", "Ref")), text(r.at("RouteKey"))
-		if _, ok := find(models, func(_ string, m model) bool {
+		if _, ok := find(all, func(_ string, m metadata) bool {
 			return m.API == api && slices.Contains(m.Routes, key)
 		}); ok {
 			return "Routes[" + key + "] of the schema"
@@ -125,10 +125,10 @@ func (c *comparison) madeBy(models map[string]model, r *resource) string {
 
 // goneBy returns what removed a resource from the template.
 func (c *comparison) goneBy(old *resource) string {
-	if s := c.source(old); s.model.Table != "" {
-		return "Tables, without " + s.model.Table + ", of the schema"
+	if s := c.source(old); s.metadata.Table != "" {
+		return "Tables, without " + s.metadata.Table + ", of the schema"
 	}
-	if m := catalogModelOf(c.deployedModels, old); m.Line != "" {
+	if m := catalogMetadataOf(c.deployedMetadata, old); m.Line != "" {
 		return "the schema, without " + m.Line
 	}
 	return "without the construct " + old.constructPath()
@@ -149,7 +149,7 @@ func lines(all []string) string {
 func (c *comparison) constructs(ids []string) string {
 	var paths []string
 	for _, id := range ids {
-		paths = append(paths, c.madeBy(c.deployedModels, c.deployed[id]))
+		paths = append(paths, c.madeBy(c.deployedMetadata, c.deployed[id]))
 	}
 	return "without " + lines(paths)
 }

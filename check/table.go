@@ -26,9 +26,6 @@ type table struct {
 	replicas map[string]any
 	resource *resource
 	regions  []string
-	// witness is the Region of the witness of a global table with strong consistency.
-	witness string
-	strong  bool
 }
 
 // index is a secondary index. Two that are equal need no change in DynamoDB.
@@ -44,14 +41,10 @@ func describe(r *resource) table {
 		resource: r, keys: describeKeys(r.at("KeySchema"), r), indexes: describeIndexes(r, "GlobalSecondaryIndexes"),
 		locals:   describeIndexes(r, "LocalSecondaryIndexes"),
 		stream:   text(r.at("StreamSpecification", "StreamViewType")),
-		strong:   text(r.at("MultiRegionConsistency")) == "STRONG",
 		replicas: map[string]any{}, attributes: map[string]string{},
 	}
 	for _, attribute := range list(r.at("AttributeDefinitions")) {
 		t.attributes[text(at(attribute, "AttributeName"))] = text(at(attribute, "AttributeType"))
-	}
-	for _, witness := range list(r.at("GlobalTableWitnesses")) {
-		t.witness = text(at(witness, "Region"))
 	}
 	if enabled := text(r.at("TimeToLiveSpecification", "Enabled")); enabled != "" && enabled != "false" {
 		t.ttl = text(r.at("TimeToLiveSpecification", "AttributeName"))
@@ -106,7 +99,6 @@ func (c *comparison) table(oldResource, newResource *resource) {
 	c.indexes(old, changed)
 	c.timeToLive(old, changed)
 	c.stream(old, changed)
-	c.consistency(old, changed)
 	c.replicas(old, changed)
 	c.rules(tables, "", oldResource, newResource, oldResource.properties, newResource.properties)
 	if newResource.kind == regionalTable {
@@ -143,7 +135,7 @@ func (c *comparison) keys(old, changed table) bool {
 		return false
 	}
 	s := c.source(changed.resource)
-	by := s.table(".Key", "KeySchema", s.model.Key == changed.keys)
+	by := s.table(".Key", "KeySchema", s.metadata.Key == changed.keys)
 	c.replace(by, kind, old.resource, changed.resource, got,
 		deploy(by+", in a table of its own", "a second table with the new keys, under another construct id; this "+
 			"one stays as it is deployed."),
@@ -167,7 +159,7 @@ func (c *comparison) retyped(old, changed table) (names, got, by []string) {
 		names = append(names, name)
 		got = append(got, turns("the type of the attribute "+name, before, after))
 		by = append(by, s.table(".Attributes["+name+"].Type", "AttributeDefinitions",
-			strings.HasPrefix(s.model.Attributes[name], after)))
+			strings.HasPrefix(s.metadata.Attributes[name], after)))
 	}
 	return names, got, by
 }
@@ -375,7 +367,7 @@ func (c *comparison) indexPlan(s source, old table, created, deleted, replaced [
 // be changed directly).
 func (c *comparison) timeToLive(old, changed table) {
 	s := c.source(changed.resource)
-	by := s.table(".TimeToLive", "TimeToLiveSpecification", s.model.TimeToLive == changed.ttl)
+	by := s.table(".TimeToLive", "TimeToLiveSpecification", s.metadata.TimeToLive == changed.ttl)
 	switch {
 	case old.ttl == changed.ttl:
 	case old.ttl == "":
@@ -404,14 +396,14 @@ func (c *comparison) timeToLive(old, changed table) {
 
 // stream reports changes of the table's stream ("AWS::DynamoDB::Table", property StreamSpecification, CloudFormation
 // template reference: the stream is replaced; "AWS::DynamoDB::GlobalTable": one with several replicas has to have a
-// stream, and cannot change it, but for strong consistency).
+// stream, and cannot change it).
 func (c *comparison) stream(old, changed table) {
-	replicated := len(old.regions) > 1 && !old.strong
+	replicated := len(old.regions) > 1
 	if old.stream == changed.stream || old.stream == "" && !(replicated && len(changed.regions) > 1) {
 		return
 	}
 	s := c.source(changed.resource)
-	by := s.table(".Stream", "StreamSpecification", s.model.Stream == changed.stream)
+	by := s.table(".Stream", "StreamSpecification", s.metadata.Stream == changed.stream)
 	got := turns("the stream", old.stream, changed.stream)
 	if replicated && len(changed.regions) > 1 {
 		c.addBy(by, Refusal, "stream", changed.resource, got, "Replication between Regions needs the stream: "+
@@ -441,31 +433,9 @@ func (c *comparison) stream(old, changed table) {
 	c.addBy(by, Refusal, "stream", changed.resource, got, why, plan...)
 }
 
-// consistency reports changes of the mode of a global table. The mode never changes, and is strong only for a table
-// that was empty when it became global ("Global tables", developer guide, Consistency modes).
-func (c *comparison) consistency(old, changed table) {
-	mode := map[bool]string{false: "EVENTUAL", true: "STRONG"}
-	move := do("If you need the change: deploy a second table with it under another construct id. Write to both, " +
-		"copy the items, read the new one, and drop the old one.")
-	switch {
-	case len(changed.regions) < 2:
-	case len(old.regions) > 1 && old.strong != changed.strong:
-		c.add(Refusal, "consistency", changed.resource,
-			turns("the consistency of the replicas", mode[old.strong], mode[changed.strong]),
-			"DynamoDB does not change the consistency of a global table: CloudFormation fails and rolls back.",
-			do("Leave it as it is deployed."), move)
-	case len(old.regions) == 1 && changed.strong:
-		c.add(Refusal, "consistency", changed.resource, "the table becomes a global one with strong consistency",
-			"DynamoDB does that to an empty table only: with items in it, CloudFormation fails and rolls back.",
-			do("If it is empty: accept this finding."), move)
-	}
-}
-
 // replicas reports changes of the Regions ("AWS::DynamoDB::GlobalTable", property Replicas, CloudFormation template
-// reference: "you can only add or remove a single replica in each update", several only with strong consistency; the
-// stack's own cannot be removed. "Key facts about DynamoDB global tables", developer guide: with strong consistency
-// there are three Regions, or one. "DynamoDB resource-based policy considerations", developer guide: a new replica's
-// policies come later).
+// reference: "you can only add or remove a single replica in each update"; the stack's own cannot be removed. "DynamoDB
+// resource-based policy considerations", developer guide: a new replica's policies come later).
 func (c *comparison) replicas(old, changed table) {
 	if changed.resource.kind != globalTable {
 		return
@@ -477,26 +447,17 @@ func (c *comparison) replicas(old, changed table) {
 			"ResourcePolicy") == nil
 	})
 	got := fmt.Sprintf("replicas: adds %s, removes %s", cmp.Or(join(added), "none"), cmp.Or(join(removed), "none"))
-	if old.witness != changed.witness {
-		got += "; " + turns("the witness", old.witness, changed.witness)
-	} else if len(added)+len(removed) == 0 {
+	if len(added)+len(removed) == 0 {
 		return
 	}
 	own, by := c.environment.Region, "Replicas of "+c.source(changed.resource).path
-	wasStrong := old.strong && len(old.regions) > 1
 	switch {
 	case own != "" && slices.Contains(removed, own):
 		c.addBy(by, Refusal, "replicas", changed.resource, got,
 			"CloudFormation does not remove the replica in the Region of the stack.",
 			do("Keep the replica in %s. To leave the Region, restore a backup of the table in another one, and "+
 				"import it into a stack there.", own))
-	case wasStrong && (len(changed.regions) > 1 || changed.witness != ""):
-		c.addBy(by, Refusal, "replicas", changed.resource, got,
-			"A global table with strong consistency has three Regions; one may be a witness. DynamoDB adds none, and "+
-				"removes all others at once or none. CloudFormation fails and rolls back.",
-			do("Leave the Regions as they are deployed."), do("To have the table in its own Region only: remove all "+
-				"other replicas and the witness in one deployment."))
-	case len(added)+len(removed) > 1 && !wasStrong && !changed.strong:
+	case len(added)+len(removed) > 1:
 		var plan []step
 		for _, region := range added {
 			without := ""
@@ -532,8 +493,7 @@ func (c *comparison) others(oldTable, newTable *resource) bool {
 	rest := func(r *resource, other *resource) map[string]any {
 		properties := map[string]any{}
 		maps.Copy(properties, r.properties)
-		for _, name := range []string{"Replicas", "StreamSpecification", "MultiRegionConsistency",
-			"GlobalTableWitnesses"} {
+		for _, name := range []string{"Replicas", "StreamSpecification"} {
 			delete(properties, name)
 		}
 		var common []any

@@ -24,7 +24,7 @@ type Template struct {
 	parameters map[string]parameter
 	conditions map[string]any
 	resources  map[string]declaration
-	models     map[string]model
+	metadata   map[string]metadata
 }
 
 type parameter struct {
@@ -58,7 +58,7 @@ func Parse(text []byte) (*Template, error) {
 		return nil, err
 	}
 	template := &Template{parameters: read.Parameters, conditions: read.Conditions, resources: map[string]declaration{},
-		models: models(read.Metadata)}
+		metadata: readMetadata(read.Metadata)}
 	for id, text := range read.Resources {
 		var resource declaration
 		if err := decode(text, &resource); err != nil {

@@ -12,8 +12,8 @@ import (
 
 const appData = "TodoDatabaseAppDataA1556560"
 
-// modelled returns the template with the data model of its table, with these attributes.
-func modelled(t testing.TB, text string, attributes map[string]string) string {
+// withMetadata returns the template with the metadata of its table, with these attributes.
+func withMetadata(t testing.TB, text string, attributes map[string]string) string {
 	t.Helper()
 	var template map[string]any
 	if err := json.Unmarshal([]byte(text), &template); err != nil {
@@ -69,7 +69,7 @@ func TestAttributes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			compare := func(a, b attributes) []check.Change {
-				return check.Compare(parse(t, modelled(t, text, a)), parse(t, modelled(t, text, b)), here)
+				return check.Compare(parse(t, withMetadata(t, text, a)), parse(t, withMetadata(t, text, b)), here)
 			}
 			got := compare(deployed, test.proposed)
 			if test.id == "" {
@@ -239,9 +239,9 @@ func TestViewRetyped(t *testing.T) {
 func TestColumnAttributes(t *testing.T) {
 	t.Parallel()
 	const table = "task_changes"
-	lake := func(model string) *check.Template {
+	lake := func(more string) *check.Template {
 		return parse(t, `{"Metadata": {"onesynth:Todo/Lake": {"lake": "todo", "catalog": "Catalog", "tables": {"`+table+
-			`": {"line": "Lake.Entities[task]", "columns": {"title": "string"}`+model+`}}}},
+			`": {"line": "Lake.Entities[task]", "columns": {"title": "string"}`+more+`}}}},
 			"Resources": {"Tasks": {"Type": "AWS::Glue::Table", "Properties": {"DatabaseName": {"Ref": "Catalog"}, "TableInput": {"Name": "`+table+`", "StorageDescriptor": {"Columns": [{"Name": "title", "Type": "string"}]}}}}}}`)
 	}
 	shows := func(attribute string) string { return `, "attributes": {"title": "` + attribute + `"}` }
@@ -254,7 +254,7 @@ func TestColumnAttributes(t *testing.T) {
 		"Prefix": {shows("SK without TASK#"), shows("SK"),
 			"the column title shows the attribute SK, and showed SK without TASK#"},
 		"Same": {shows("title"), shows("title"), ""},
-		// A template from before the models had attributes says nothing of them.
+		// A template from before the metadata had attributes says nothing of them.
 		"Unknown":   {"", shows("heading"), ""},
 		"NoLonger":  {shows("title"), "", ""},
 		"NewColumn": {`, "attributes": {}`, shows("title"), ""},

@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// modelPrefix begins the names under which a template's Metadata has models, by the construct's path below its stack:
-// "onesynth:Todo/Database/AppData".
-const modelPrefix = "onesynth:"
+// metadataPrefix begins the names of the library's own entries in a template's Metadata. The path of a construct below
+// its stack follows: "onesynth:Todo/Database/AppData".
+const metadataPrefix = "onesynth:"
 
-// model describes a table, a function, a lake or an API as the schema does, in the metadata of a template.
-type model struct {
+// metadata is an entry of a template's Metadata that describes a table, a function, a lake or an API as the schema
+// does.
+type metadata struct {
 	// Table is the table's name in the schema.
 	Table string `json:"table"`
 	// Resource is the table's logical id; "" for one that is declared elsewhere.
@@ -34,39 +35,39 @@ type model struct {
 	Grants   []string `json:"grants"`
 
 	// Lake is the name of a lake, Catalog the logical id of its database, and Tables are those in it.
-	Lake    string                  `json:"lake"`
-	Catalog string                  `json:"catalog"`
-	Tables  map[string]catalogModel `json:"tables"`
+	Lake    string                     `json:"lake"`
+	Catalog string                     `json:"catalog"`
+	Tables  map[string]catalogMetadata `json:"tables"`
 
 	// API is the logical id of an API, and Routes are the keys of its routes.
 	API    string   `json:"api"`
 	Routes []string `json:"routes"`
 }
 
-// catalogModel is a table or view of a lake: its line in the schema, and its own columns with their types in the
+// catalogMetadata is a table or view of a lake: its line in the schema, and its own columns with their types in the
 // catalog.
-type catalogModel struct {
+type catalogMetadata struct {
 	Line    string            `json:"line"`
 	Columns map[string]string `json:"columns"`
 	// Attributes are what a table's columns show of an item, such as "title" or "SK without TASK#".
 	Attributes map[string]string `json:"attributes"`
 }
 
-// find returns the first model, by path, that the function accepts.
-func find(models map[string]model, is func(path string, m model) bool) (model, bool) {
-	for path, m := range sorted(models) {
+// find returns the first entry, by path, that the function accepts.
+func find(all map[string]metadata, is func(path string, m metadata) bool) (metadata, bool) {
+	for path, m := range sorted(all) {
 		if is(path, m) {
 			return m, true
 		}
 	}
-	return model{}, false
+	return metadata{}, false
 }
 
-// catalogModelOf returns the model of a table or view of the catalog; the zero value if there is none. Its line names
-// the lake, which the template's begins with "Lake".
-func catalogModelOf(models map[string]model, table *resource) catalogModel {
+// catalogMetadataOf returns the metadata of a table or view of the catalog; the zero value if there is none. Its line
+// names the lake, which the template's begins with "Lake".
+func catalogMetadataOf(all map[string]metadata, table *resource) catalogMetadata {
 	database, name := text(table.at("DatabaseName", "Ref")), text(table.at("TableInput", "Name"))
-	m, _ := find(models, func(_ string, m model) bool { return m.Catalog == database && m.Tables[name].Line != "" })
+	m, _ := find(all, func(_ string, m metadata) bool { return m.Catalog == database && m.Tables[name].Line != "" })
 	found := m.Tables[name]
 	if rest, ok := strings.CutPrefix(found.Line, "Lake."); ok {
 		found.Line = "Lakes[" + m.Lake + "]." + rest
@@ -74,17 +75,17 @@ func catalogModelOf(models map[string]model, table *resource) catalogModel {
 	return found
 }
 
-// models returns the models in the Metadata of a template. It skips values of another form, which belong to other
-// tools.
-func models(text json.RawMessage) map[string]model {
-	var metadata map[string]json.RawMessage
-	all := map[string]model{}
-	if json.Unmarshal(text, &metadata) != nil {
+// readMetadata reads the entries in the Metadata of a template, by path. It skips values of another form, which belong
+// to other tools.
+func readMetadata(text json.RawMessage) map[string]metadata {
+	var entries map[string]json.RawMessage
+	all := map[string]metadata{}
+	if json.Unmarshal(text, &entries) != nil {
 		return all
 	}
-	for name, text := range metadata {
-		path, ok := strings.CutPrefix(name, modelPrefix)
-		var m model
+	for name, text := range entries {
+		path, ok := strings.CutPrefix(name, metadataPrefix)
+		var m metadata
 		if ok && json.Unmarshal(text, &m) == nil {
 			all[path] = m
 		}
@@ -93,17 +94,17 @@ func models(text json.RawMessage) map[string]model {
 }
 
 // resource returns the table, or a stand-in for one that is declared elsewhere.
-func (m model) resource(path string, resources map[string]*resource) *resource {
+func (m metadata) resource(path string, resources map[string]*resource) *resource {
 	if r := resources[m.Resource]; r != nil {
 		return r
 	}
 	return &resource{id: path, path: path, kind: globalTable}
 }
 
-// models reports attributes of existing items that functions no longer know, or expect in another type.
-func (c *comparison) models() {
-	for path, old := range sorted(c.deployedModels) {
-		changed, ok := find(c.proposedModels, func(place string, m model) bool {
+// attributes reports attributes of existing items that functions no longer know, or expect in another type.
+func (c *comparison) attributes() {
+	for path, old := range sorted(c.deployedMetadata) {
+		changed, ok := find(c.proposedMetadata, func(place string, m metadata) bool {
 			return m.Table != "" && (old.Resource == "" && place == path ||
 				old.Resource != "" && m.Resource == old.Resource)
 		})
