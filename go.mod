@@ -10,7 +10,7 @@ ignore (
 )
 
 require (
-	github.com/akrylysov/algnhsa v1.1.0
+	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794
 	github.com/alecthomas/kong v1.12.1
 	github.com/andybalholm/brotli v1.2.0
 	github.com/aws/aws-cdk-go/awscdk/v2 v2.270.0
@@ -48,6 +48,7 @@ require (
 	github.com/parquet-go/parquet-go v0.32.0
 	golang.org/x/mod v0.38.0
 	golang.org/x/oauth2 v0.35.0
+	golang.org/x/perf v0.0.0-20250909190841-7e13e04d9366
 	golang.org/x/sync v0.22.0
 	golang.org/x/text v0.34.0
 	golang.org/x/time v0.15.0

@@ -25,10 +25,10 @@ func loadAWS(ctx context.Context) (aws.Config, error) {
 // less, and an invocation still has time for further attempts.
 const AttemptTimeout = 2 * time.Second
 
-// WithAttemptTimeout returns the configuration for clients that end each attempt at a request, from the connection to
-// the end of the answer, after that time. It is for services whose requests take longer or shorter than others'.
-// [Retryer] repeats the attempt, although AWS may have carried out the first, as when an answer is lost. An HTTP client
-// in the configuration that is not the SDK's own keeps its time-out.
+// WithAttemptTimeout returns the configuration with a time-out for each attempt at a request, from the connection to
+// the end of the answer. It is for services whose requests take longer or shorter than others'. [Retryer] repeats the
+// attempt, although AWS may have carried out the first, as when an answer is lost. An HTTP client in the configuration
+// that is not the SDK's own keeps its time-out.
 func WithAttemptTimeout(config aws.Config, timeout time.Duration) aws.Config {
 	switch client := config.HTTPClient.(type) {
 	case nil:
@@ -127,8 +127,8 @@ func outcome(err error) retry.Outcome {
 	}
 }
 
-// Failure returns the error of a request to AWS. If another attempt may succeed, it is [retry.ErrBusy] or
-// [retry.ErrUnanswered]. Failure of nil is nil.
+// Failure classifies the error of a request to AWS. The result also matches [retry.ErrBusy] or [retry.ErrUnanswered] if
+// another attempt may succeed, and otherwise is err. Failure of nil is nil.
 func Failure(err error) error {
 	switch outcome(err) {
 	case retry.Refused:

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Work calls work for each item, that many in parallel, until no item is left, or until the context ends in less than
-// least: then it is unfinished. work returns the counter to which Work adds the item, or nil, as when it fails.
+// Work calls work for each item, for up to parallel items at once. It stops early, with unfinished true, when less than
+// least is left until the context's deadline. work returns the counter that Work increments for the item, or nil.
 //
-// A failed item does not keep Work from the others; the error joins those of all items. An error of the list ends Work.
+// A failed item does not stop the others. The error joins the errors of all items. An error of items ends Work.
 func Work[T any](ctx context.Context, items iter.Seq2[T, error], parallel int, least time.Duration,
 	work func(context.Context, T) (counter *int, err error)) (unfinished bool, _ error) {
 	var mu sync.Mutex

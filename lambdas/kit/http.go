@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/akrylysov/algnhsa"
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 
@@ -38,10 +37,10 @@ type API struct {
 	// NotAllowed are routes to the function that it answers with 405, as a protocol demands. In a local run, a function
 	// does not start if it has any other route that it does not serve. Default: none.
 	NotAllowed []string
-	// Error makes the platform's form of an error, written as JSON. The error is a [*validate.Error] or, if a handler
-	// panicked, any other, which the form must not reveal. The Status of a [*validate.Error] is 400 for a request that
-	// cannot be read, 401 for one that lacks a required token, 404 or 405 for one that matches no route, 413 for one
-	// that is too large.
+	// Error returns the status and the body of the answer to an error. The body is written as JSON. The error is a
+	// [*validate.Error] or, if a handler panicked, any other, which the body must not reveal. The Status of a
+	// [*validate.Error] is 400 for a request that cannot be read, 401 for one that lacks a required token, 404 or 405
+	// for one that matches no route, 413 for one that is too large.
 	Error func(context.Context, error) (status int, body any)
 	// MaxBodyBytes is the largest body. Zero: [DefaultMaxBodyBytes].
 	MaxBodyBytes int64
@@ -66,10 +65,6 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		invocation = &Invocation{SourceAddress: r.RemoteAddr}
 		ctx = context.WithValue(ctx, invocationKey{}, invocation)
-	}
-	if event, ok := algnhsa.APIGatewayV2RequestFromContext(ctx); ok {
-		invocation.SourceAddress = event.RequestContext.HTTP.SourceIP
-		invocation.authorised(event.RequestContext.Authorizer, r.Header.Values("Authorization"))
 	}
 	r = r.WithContext(ctx)
 	recorder := &statusRecorder{ResponseWriter: w}
@@ -119,7 +114,7 @@ func always(set func(name, value string)) {
 // takes the path as it is: where the mux would answer HEAD with GET, or redirect to a cleaned path,
 // API Gateway has no route.
 func (a *API) match(r *http.Request, pattern string) *validate.Error {
-	if strings.HasPrefix(pattern, r.Method+" ") && isClean(r.URL.Path) {
+	if strings.HasPrefix(pattern, r.Method+" ") && isClean(r.URL.EscapedPath()) {
 		return nil
 	}
 	if allowed := a.allowed(r); len(allowed) > 0 {
@@ -133,7 +128,7 @@ func (a *API) match(r *http.Request, pattern string) *validate.Error {
 
 // allowed lists the methods that the path has.
 func (a *API) allowed(r *http.Request) []string {
-	if !isClean(r.URL.Path) {
+	if !isClean(r.URL.EscapedPath()) {
 		return nil
 	}
 	var methods []string
@@ -201,17 +196,17 @@ func (a *API) logAccess(ctx context.Context, status int, began time.Time) {
 
 func (a *API) log() *slog.Logger { return cmp.Or(a.Log, slog.Default()) }
 
-// statusRecorder remembers the status that was written.
+// statusRecorder remembers the status that was written, but for informational ones.
 type statusRecorder struct {
 	http.ResponseWriter
 	status int
 }
 
 func (r *statusRecorder) WriteHeader(status int) {
-	if r.status == 0 {
+	r.ResponseWriter.WriteHeader(status)
+	if r.status == 0 && status >= http.StatusOK {
 		r.status = status
 	}
-	r.ResponseWriter.WriteHeader(status)
 }
 
 func (r *statusRecorder) Write(body []byte) (int, error) {
@@ -222,46 +217,39 @@ func (r *statusRecorder) Write(body []byte) (int, error) {
 }
 
 // NewHTTPHandler returns the Lambda handler that serves the API's requests as API Gateway sends them (HTTP API, payload
-// format 2.0). It answers 400 to a request that is no HTTP request, such as one with a bad escape in its path. An event
-// in another format fails the invocation.
-func NewHTTPHandler(api *API) lambda.Handler {
-	options := &algnhsa.Options{RequestType: algnhsa.RequestTypeAPIGatewayV2}
-	if api.Binary {
-		options.BinaryContentTypes = []string{"*/*"}
-	}
-	return &httpHandler{api: api, adapter: algnhsa.New(api, options)}
-}
+// format 2.0). The event's route key and path variables say which route a request is for: neither a base path of a
+// domain name nor the name of a stage is part of it. The handler answers 400 to an event of another form, such as a
+// method that HTTP does not allow. An event in another format fails the invocation.
+func NewHTTPHandler(api *API) lambda.Handler { return &httpHandler{api: api} }
 
 type httpHandler struct {
 	api         *API
-	adapter     lambda.Handler
 	invocations invocations
 }
 
 func (h *httpHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	ctx, cancel := h.invocations.begin(ctx, retry.ForCaller)
+	ctx, cancel := h.invocations.workContext(ctx, retry.ForCaller)
 	defer cancel()
 	began := time.Now()
-	response, err := h.adapter.Invoke(ctx, payload)
-	if err == nil {
-		return response, nil
-	}
-	var event struct {
-		Version string `json:"version"`
-	}
-	if json.Unmarshal(payload, &event) != nil || event.Version != "2.0" {
+	var event events.APIGatewayV2HTTPRequest
+	err := json.Unmarshal(payload, &event)
+	if event.Version != "2.0" {
 		err = errors.Join(errors.New("the event is not an API Gateway request in payload format 2.0: set the "+
 			"integration's payload format version to 2.0"), err)
 		h.api.log().ErrorContext(ctx, "invocation failed", "error", err.Error())
 		return nil, err
 	}
-	// The adapter's errors quote the request, which the caller may see, but not a log.
-	status, body := h.api.errorResponse(ctx,
-		validate.Refused(http.StatusBadRequest, "request", validate.Constraint{Rule: validate.RuleFormat},
-			"this is not an HTTP request that can be read: check the escapes in the path, the Host header and the "+
-				"method"))
-	h.api.logAccess(ctx, status, began)
-	headers := map[string]string{"Content-Type": "application/json"}
-	always(func(name, value string) { headers[name] = value })
-	return json.Marshal(events.APIGatewayV2HTTPResponse{StatusCode: status, Headers: headers, Body: string(body)})
+	w := &answer{header: http.Header{}}
+	r, unreadable := newRequest(ctx, event)
+	if err = errors.Join(err, unreadable); err == nil {
+		h.api.ServeHTTP(w, r)
+		return json.Marshal(w.response(h.api.Binary))
+	}
+	// The errors quote the request, which the caller may see, but not a log.
+	always(w.header.Set)
+	h.api.writeError(ctx, w, validate.Refused(http.StatusBadRequest, "request",
+		validate.Constraint{Rule: validate.RuleFormat},
+		"this is not an HTTP request that can be read: check the method and the headers"))
+	h.api.logAccess(ctx, w.status, began)
+	return json.Marshal(w.response(h.api.Binary))
 }

@@ -162,10 +162,10 @@ type invocations struct{ begun atomic.Bool }
 // reserves a tenth.
 const answerTime = time.Second
 
-// begin returns the context of the next invocation's work; the caller cancels it. The context has
+// workContext returns the context of the next invocation's work; the caller cancels it. The context has
 // the invocation, and the budget of its requests. It ends before the invocation does, which leaves
 // time for an answer when the work waits for something that never answers.
-func (i *invocations) begin(ctx context.Context, budget int) (context.Context, context.CancelFunc) {
+func (i *invocations) workContext(ctx context.Context, budget int) (context.Context, context.CancelFunc) {
 	invocation := &Invocation{ColdStart: i.begun.CompareAndSwap(false, true)}
 	if lambda, ok := lambdacontext.FromContext(ctx); ok {
 		invocation.RequestID = lambda.AwsRequestID

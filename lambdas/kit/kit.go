@@ -31,7 +31,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Environment is what a function finds when it starts.
+// Environment is what a function gets at its start: its AWS configuration, log, metrics and environment variables.
 type Environment struct {
 	// AWS is the configuration for AWS clients: the function's role and region,
 	// [Retryer] and [AttemptTimeout].
@@ -106,7 +106,7 @@ type responder[E, R any] struct {
 }
 
 func (h *responder[E, R]) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	ctx, cancel := h.invocations.begin(ctx, retry.ForBatch)
+	ctx, cancel := h.invocations.workContext(ctx, retry.ForBatch)
 	defer cancel()
 	began := time.Now()
 	body, err := h.respond(ctx, payload)
@@ -237,7 +237,7 @@ func (e Environment) Bool(name string) (bool, error) {
 	}
 }
 
-// Int reads a variable that is a whole number, least or more. An unset one is least.
+// Int reads a variable that is a whole number, least or more. An unset one is least; anything else is an error.
 func (e Environment) Int(name string, least int) (int, error) {
 	value := e.Getenv(name)
 	if value == "" {

@@ -104,16 +104,16 @@ func TestLogReference(t *testing.T) {
 		page.Item(i == 0, "`"+field+"`: "+fields[field]+".", "", "")
 	}
 	unknown, all := maps.Clone(happened), written(t, ".")
-	rooms, err := os.ReadDir("..")
+	folders, err := os.ReadDir("..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, room := range rooms {
-		messages := written(t, room.Name())
+	for _, folder := range folders {
+		messages := written(t, folder.Name())
 		if len(messages) == 0 {
 			continue
 		}
-		page.Heading(2, "lambdas/"+room.Name())
+		page.Heading(2, "lambdas/"+folder.Name())
 		for i, key := range slices.Sorted(maps.Keys(messages)) {
 			level, message, _ := strings.Cut(key, " ")
 			text := "`" + message + "`, " + level + ", with `" + strings.Join(messages[key], "`, `") + "`"
