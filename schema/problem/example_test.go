@@ -8,15 +8,15 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
-var errNoRoom = problem.New(http.StatusConflict, "NO_ROOM", "there is no room that night: choose another")
+var errNoSeat = problem.New(http.StatusConflict, "NO_SEAT", "there is no seat that night: choose another")
 
 // An error says how callers are told of it. Rules return it wrapped, and callers of the rules match it.
 func ExampleNew() {
-	err := fmt.Errorf("book room 7: %w", errNoRoom)
+	err := fmt.Errorf("book seat 7: %w", errNoSeat)
 	var told *problem.Error
-	fmt.Println(errors.Is(err, errNoRoom), errors.As(err, &told))
+	fmt.Println(errors.Is(err, errNoSeat), errors.As(err, &told))
 	fmt.Println(told.Status, told.Code, told.Message)
 	// Output:
 	// true true
-	// 409 NO_ROOM there is no room that night: choose another
+	// 409 NO_SEAT there is no seat that night: choose another
 }

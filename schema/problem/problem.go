@@ -1,11 +1,11 @@
-// Package problem has the errors that an API tells its callers. The declaration of each has its status, its code and
-// its text. Package httpapi answers with them, and documents them.
+// Package problem declares errors that an API returns to its callers, each with its status, its code and its text.
+// Package httpapi answers with them, and documents them.
 package problem
 
 import "time"
 
-// Error is an error that an API tells its callers. Declare one with [New], return it as it is or wrapped, and match it
-// by [errors.Is].
+// Error is an error that an API returns to its callers. Declare one with [New], return it as it is or wrapped, and
+// match it by [errors.Is].
 type Error struct {
 	// Status is the HTTP status, 400 or above.
 	Status int
@@ -29,8 +29,8 @@ func (e *Error) Error() string { return e.Message }
 // Problem implements [Problem].
 func (e *Error) Problem() *Error { return e }
 
-// Problem is an error with values of its own, such as an item's current version. The API tells callers what its method
-// Problem returns. Its text is that error's Message.
+// Problem is an error with values of its own, such as an item's current version. The API answers with the status, code
+// and RetryAfter that its method Problem returns, and with the error's own text.
 type Problem interface {
 	error
 	Problem() *Error

@@ -5,15 +5,15 @@ import (
 	"net/http"
 )
 
-// VersionError says that a thing has another version than the caller expected.
+// VersionError says that an item has another version than the caller expected.
 type VersionError struct {
-	// What names the thing, such as "the task".
+	// What names the item, such as "the task".
 	What string
 	// Current is its version.
 	Current int
 }
 
-// Error says which version the thing has.
+// Error names the item's current version.
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("%s has version %d: read it again, and make the change to what it is now", e.What, e.Current)
 }

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 )
 
-// Extended is for forms to embed to which a team can add attributes ([schema.Extra]). Package dynamo fills it in when
-// it reads an item, and does not write it; [Inline] turns it into fields of the form. It is empty if a team has added
-// nothing that the API shows.
+// Extended is embedded in forms to which a team can add attributes ([github.com/onesynth-cdk/onesynth/schema.Extra]).
+// Package dynamo fills it in when it reads an item, and does not write it; [Inline] turns it into fields of the form.
+// It is empty if a team has added nothing that the API shows.
 type Extended struct {
 	Extra Extra `json:"$extra,omitempty" dynamodbav:"$extra,omitempty" hidden:"true"`
 }

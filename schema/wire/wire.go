@@ -1,4 +1,4 @@
-// Package wire has forms of values that platforms write alike, and their clock.
+// Package wire has types that all platforms write to JSON in the same way, and the clock of their times.
 package wire
 
 import "time"

@@ -53,7 +53,7 @@ func ByToken(scheme, description string) Identity {
 	}}
 }
 
-// ByHeader identifies callers by a header, without proof. check refuses what is no caller's name.
+// ByHeader identifies callers by a header, without proof. check returns an error for a name that no caller can have.
 func ByHeader(header *huma.Param, check func(name string) error) Identity {
 	return Identity{Header: header, Identify: func(ctx *Context) (Caller, error) {
 		name := ctx.Header(header.Name)

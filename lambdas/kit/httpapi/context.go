@@ -40,8 +40,8 @@ type Context struct {
 // check is one that runs while its operation reads.
 type check struct {
 	done chan struct{}
-	// begin begins the check, if it has not begun.
-	begin func()
+	// start starts the check, unless it has started.
+	start func()
 	// header is of every answer to a request that passes, err the error that refuses the request.
 	header http.Header
 	err    error
@@ -49,7 +49,7 @@ type check struct {
 
 // wait waits for the outcome, and returns the error that refuses the request.
 func (c *check) wait(ctx context.Context) error {
-	c.begin()
+	c.start()
 	select {
 	case <-c.done:
 	case <-ctx.Done():
@@ -65,7 +65,7 @@ func (c *check) wait(ctx context.Context) error {
 
 // refuses waits for the outcome without a context: a check ends with that of its request.
 func (c *check) refuses() bool {
-	c.begin()
+	c.start()
 	<-c.done
 	return c.err != nil
 }
@@ -78,13 +78,13 @@ func (c *Context) WhileReading(run func(context.Context) error) {
 }
 
 func (c *Context) whileReading(run func(context.Context) (http.Header, error)) {
-	c.later(run).begin()
+	c.later(run).start()
 }
 
 // later is whileReading for a check that begins when the operation writes or answers.
 func (c *Context) later(run func(context.Context) (http.Header, error)) *check {
 	check, within := &check{done: make(chan struct{})}, c.context
-	check.begin = sync.OnceFunc(func() {
+	check.start = sync.OnceFunc(func() {
 		go func() {
 			defer close(check.done)
 			check.header, check.err = run(within)
@@ -94,10 +94,10 @@ func (c *Context) later(run func(context.Context) (http.Header, error)) *check {
 	return check
 }
 
-// now begins the checks.
-func (c *Context) now() {
+// startChecks starts the checks.
+func (c *Context) startChecks() {
 	for _, check := range c.checks {
-		check.begin()
+		check.start()
 	}
 }
 
@@ -125,6 +125,9 @@ func (c *Context) Header(name string) string {
 	}
 	return value
 }
+
+// has reports whether the request has a header, also an empty one.
+func (c *Context) has(name string) bool { return len(c.Request.Header.Values(name)) > 0 }
 
 // SetHeader sets a header of the answer.
 func (c *Context) SetHeader(name, value string) { c.writer.Header().Set(name, value) }

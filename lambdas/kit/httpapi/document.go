@@ -59,8 +59,8 @@ func allowNull(form *huma.Schema) {
 	}
 }
 
-// OrNull says that a field of a form of the document may be null, and what it is, which huma cannot say of a reference.
-// It is for [Config.Complete].
+// OrNull makes a field of a form nullable in the document, and describes it. It is for a field that is a reference
+// ($ref), of which huma supports neither, in [Config.Complete].
 func OrNull(document *huma.OpenAPI, form, field, description string) {
 	fields := document.Components.Schemas.Map()[form].Properties
 	fields[field] = &huma.Schema{OneOf: []*huma.Schema{fields[field], {Type: "null"}}, Description: description}
@@ -98,8 +98,8 @@ func JSON(form *huma.Schema, example any) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{"application/json": {Schema: form, Example: example}}
 }
 
-// HeaderParameter describes a request header of 1 to longest characters, without control characters. A longest of 0 is
-// no limit.
+// HeaderParameter describes a request header of 1 to longest characters, without control characters. If longest is 0,
+// there is no limit.
 func HeaderParameter(name string, required bool, longest int, description, example string) *huma.Param {
 	least := 1
 	form := &huma.Schema{Type: huma.TypeString, MinLength: &least, Pattern: noControl}

@@ -20,7 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
-// Errors say how a platform answers errors. One table gives both the answers to requests and the responses of the
+// Errors configure how a platform answers errors. One table gives both the answers to requests and the responses of the
 // OpenAPI document, with their examples. The zero value answers in the form of Amazon API Gateway, [GatewayError].
 type Errors struct {
 	// Known are errors that this API answers in its own way, by the first that matches. If none matches, the error
@@ -59,7 +59,7 @@ type KnownError struct {
 	// RetryAfter is when to try again. Zero: the [time.Time] that the error's method RetryAt
 	// returns, if it has one.
 	RetryAfter time.Duration
-	// Description is what the document says of it. Empty: the code, or the name of the status.
+	// Description is the error's description in the document. Empty: the code, or the name of the status.
 	Description string
 }
 
@@ -103,7 +103,7 @@ var errUnknown = errors.New("an unknown error")
 func known() []KnownError {
 	return []KnownError{
 		{Match: As[*idempotency.RunningError], Status: http.StatusConflict},
-		// Of an input that is [Keyed]; for others it names the header.
+		// Of an input that is [IdempotencyKeyer]; for others it names the header.
 		{Match: Is(idempotency.ErrOtherRequest), Status: http.StatusUnprocessableEntity},
 		{Match: Is(idempotency.ErrClaimLost), Status: http.StatusConflict, RetryAfter: time.Second},
 		{Match: As[*ratelimit.LimitedError], Status: http.StatusTooManyRequests},

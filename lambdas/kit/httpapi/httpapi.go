@@ -1,5 +1,6 @@
 // Package httpapi turns the routes of a platform into HTTP operations: one declaration per operation gives its routing,
-// its validation and its part of the OpenAPI document. huma describes the types, and that description judges requests.
+// its validation and its part of the OpenAPI document. huma describes the types, and requests are validated by that
+// description.
 package httpapi
 
 import (
@@ -114,7 +115,7 @@ func (s *Server) operations() *operations {
 	return &operations{s, huma.NewAPI(settings, nil).OpenAPI()}
 }
 
-// Namer names a form by its type, unless there is another name for that.
+// Namer returns the function by which huma names the form of a type: by names, or else by the name of the type.
 func Namer(names map[string]string) func(form reflect.Type, hint string) string {
 	return func(form reflect.Type, hint string) string {
 		name := huma.DefaultSchemaNamer(form, hint)
@@ -157,9 +158,9 @@ func (s *Server) register(op Operation, input reflect.Type,
 	})
 }
 
-// Handler returns the API, ready to serve. It panics if nothing counts the rate limit of a registered route, since the
-// platform would not keep its promise. It panics if the schema does not let the function of a [Mutate] claim
-// idempotency keys. It panics if a function with operations lacks one for a route, whose callers would get 405.
+// Handler returns the API, ready to serve. It panics for each promise that the server could not keep: the rate limit of
+// a registered route that nothing counts, a [Mutate] whose function the schema does not let claim idempotency keys, and
+// a route without an operation in a function with operations, whose callers would get 405.
 func (s *Server) Handler() *kit.API {
 	if len(s.uncounted) > 0 {
 		panic(fmt.Sprintf("httpapi: the rate limits of %s are not counted: set Config.Limiter, or take RateLimit "+
@@ -243,7 +244,7 @@ func (s *Server) admit(ctx *Context, serve func() (idempotency.Response, error))
 
 // answer answers a request, unless a check refuses it.
 func (s *Server) answer(ctx *Context, serve func() (idempotency.Response, error)) {
-	err := s.begin(ctx)
+	err := s.prepare(ctx)
 	var response idempotency.Response
 	if err == nil {
 		response, err = serve()
@@ -256,8 +257,8 @@ func (s *Server) answer(ctx *Context, serve func() (idempotency.Response, error)
 	ctx.write(response)
 }
 
-// begin does what comes before an operation reads its input.
-func (s *Server) begin(ctx *Context) (err error) {
+// prepare does what comes before an operation reads its input.
+func (s *Server) prepare(ctx *Context) (err error) {
 	if ctx.query, err = url.ParseQuery(ctx.Request.URL.RawQuery); err != nil {
 		return Unreadable("query", validate.Constraint{}, "cannot be read: "+err.Error()+"; percent-encode values")
 	}

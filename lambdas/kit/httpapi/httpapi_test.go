@@ -240,6 +240,8 @@ func TestAnswers(t *testing.T) {
 		"NotJSON": {order, `{`, nil, same(400,
 			`{"error":"body: the body is not valid JSON: unexpected end of JSON input at byte 1"}`)},
 		"NotUTF8": {order, "\xff", nil, same(400, `{"error":"body: the body is not valid UTF-8"}`)},
+		"HalfAPair": {order, `{"name":"tea\ud83d"}`, nil, same(400, `{"error":"body: the body has \\ud83d at byte 13, `+
+			`which is half of a surrogate pair and no character: send both halves, or the character itself"}`)},
 		"Mark": {order, "\xef\xbb\xbf{}", nil,
 			same(400,
 				`{"error":"body: the body begins with a byte order mark: leave it out (RFC 8259, section 8.1)"}`)},

@@ -153,6 +153,9 @@ func (j *judge) parameter(ctx *Context, p inputParameter, field reflect.Value) {
 	}
 	texts := []string{cmp.Or(text, p.field.Tag.Get("default"))}
 	switch {
+	case text == "" && !p.Required && p.In == "header" && p.Schema.MinLength != nil && ctx.has(p.Name):
+		j.value(p.Name, p.Schema, "")
+		return
 	case texts[0] == "" && p.Required:
 		j.add(p.Name, validate.Constraint{Rule: validate.RuleRequired}, "required "+p.In+` parameter is missing; got ""`)
 		return

@@ -38,6 +38,10 @@ func (s *Server) decode(data []byte) (value any, err error) {
 	if err := unmarshal(data, &value); err != nil {
 		return nil, err
 	}
+	if at := wire.LoneSurrogate(data); at >= 0 {
+		return nil, fmt.Errorf("the body has %s at byte %d, which is half of a surrogate pair and no character: send "+
+			"both halves, or the character itself", data[at:at+6], at+1)
+	}
 	if name, ok := repeatedName(data); s.config.Strict && ok {
 		return nil, fmt.Errorf("the field %s stands twice in one object: send it once, because readers differ in "+
 			"which one they take (RFC 8259, section 4)", quote(name))

@@ -51,17 +51,17 @@ func (j *judge) rules(err error) error {
 	return nil
 }
 
-// mostProblems is how many problems an answer has at most, and one that says how many more there are.
+// maxProblems is how many problems an answer has at most, and one that says how many more there are.
 // AWS Lambda takes no answer of more than 6 MB ("Lambda quotas"), and a body can have more problems.
-const mostProblems = 100
+const maxProblems = 100
 
 // err is all that is wrong.
 func (j *judge) err() error {
 	if len(j.found) == 0 {
 		return nil
 	}
-	if more := len(j.found) - mostProblems; more > 0 {
-		j.found = j.found[:mostProblems]
+	if more := len(j.found) - maxProblems; more > 0 {
+		j.found = j.found[:maxProblems]
 		j.add("", validate.Constraint{}, fmt.Sprintf("has %d more problems: correct these first", more))
 	}
 	return &validate.Error{Problems: j.found}

@@ -48,8 +48,8 @@ type Idempotency struct {
 	Passing []error
 }
 
-// Keyed is an input that has the idempotency key of its request, if the request has one.
-type Keyed interface {
+// IdempotencyKeyer is an input that has the idempotency key of its request, if the request has one.
+type IdempotencyKeyer interface {
 	// Key returns the key and the content that identifies the request. The key is "" for a request that the server
 	// carries out each time. An error refuses the request, which uses up no key.
 	Key() (key string, content []byte, err error)
@@ -64,8 +64,8 @@ type Keyed interface {
 // the first attempt is running, a repeat waits for up to [Idempotency.Wait], and then gets a
 // [*idempotency.RunningError].
 //
-// A [Keyed] input has the key instead of the header, and says itself what makes requests the same. The key then keeps
-// no answer to an error, and a repeated answer does not say that it is one.
+// An input that is an [IdempotencyKeyer] has the key instead of the header, and says itself what makes requests the
+// same. The key then keeps no answer to an error, and a repeated answer does not say that it is one.
 func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R, error),
 	answer func(context.Context, *I, R) (status int, body any)) {
 	if answer == nil {
@@ -76,16 +76,16 @@ func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R
 		}
 	}
 	work = instead(work)
-	_, isKeyed := any(new(I)).(Keyed)
+	_, isKeyed := any(new(I)).(IdempotencyKeyer)
 	register(s, s.once(op, isKeyed), func(ctx context.Context, input *I) (idempotency.Response, error) {
-		keyed, _ := any(input).(Keyed)
+		keyed, _ := any(input).(IdempotencyKeyer)
 		return s.mutate(ctx, keyed, answered(func(result R) (int, any) { return answer(ctx, input, result) }),
 			func(ctx context.Context) (any, error) { return work(ctx, input) })
 	})
 }
 
 // mutate carries a request of [Mutate] out, or returns the answer that it had before.
-func (s *Server) mutate(ctx context.Context, keyed Keyed, answer func(any) (idempotency.Response, error),
+func (s *Server) mutate(ctx context.Context, keyed IdempotencyKeyer, answer func(any) (idempotency.Response, error),
 	work func(context.Context) (any, error)) (idempotency.Response, error) {
 	request, config := requestFrom(ctx), s.config.Idempotency
 	attempt := idempotency.Request{Keys: config.Keys, Scope: request.caller.ID, Key: request.key,
@@ -107,7 +107,7 @@ func (s *Server) mutate(ctx context.Context, keyed Keyed, answer func(any) (idem
 	}
 	if attempt.Key != "" {
 		// The call is counted while the key is claimed.
-		request.now()
+		request.startChecks()
 	}
 	response, replayed, err := attempt.Do(ctx, work)
 	if keyed == nil && errors.Is(err, idempotency.ErrOtherRequest) {
@@ -183,13 +183,13 @@ func (s *Server) isFinal(err error) bool {
 func (s *Server) readAttempt(ctx *Context) error {
 	op := ctx.operation
 	var err error
-	if header := ctx.Header(KeyHeader); header != "" || !op.KeyOptional {
-		if ctx.key, err = readKey(header); err != nil {
+	if ctx.has(KeyHeader) || !op.KeyOptional {
+		if ctx.key, err = readKey(ctx.Header(KeyHeader)); err != nil {
 			return err
 		}
 	}
 	ifMatch := ctx.Header(ifMatchHeader)
-	if op.IfMatch != "" {
+	if op.IfMatch != "" && ctx.has(ifMatchHeader) {
 		if ctx.ifMatch, err = parseIfMatch(op.IfMatch, ifMatch); err != nil {
 			return err
 		}
@@ -205,7 +205,7 @@ func readKey(header string) (string, error) {
 	wrong := ""
 	switch length := len([]rune(header)); {
 	case header == "":
-		wrong = fmt.Sprintf("is missing: send the header with a key of your choice, 1 to %d printable ASCII "+
+		wrong = fmt.Sprintf("is missing or empty: send the header with a key of your choice, 1 to %d printable ASCII "+
 			"characters, the same with each attempt at one request and a new one with the next request", maxKeyLength)
 	case length > maxKeyLength:
 		wrong = fmt.Sprintf("has %d characters; at most %d are allowed", length, maxKeyLength)
@@ -217,7 +217,7 @@ func readKey(header string) (string, error) {
 	return "", Unreadable(KeyHeader, validate.Constraint{}, wrong)
 }
 
-// once is an operation with the headers of its idempotency key, unless its input is [Keyed].
+// once is an operation with the headers of its idempotency key, unless its input is [IdempotencyKeyer].
 func (s *Server) once(op Operation, isKeyed bool) Operation {
 	final := slices.Clone(op.Errors)
 	if op.IfMatch != "" {
@@ -230,6 +230,9 @@ func (s *Server) once(op Operation, isKeyed bool) Operation {
 	key := HeaderParameter(KeyHeader, !op.KeyOptional, maxKeyLength, s.config.Idempotency.Description,
 		"8e03978e-40d5-43dd-bc93-6894a57f9324")
 	key.Schema.Pattern = `^[ -~]*$`
+	if op.KeyOptional {
+		key.Schema.Pattern = `^[ -~]+$`
+	}
 	op.Parameters = append(slices.Clone(op.Parameters), key)
 	if op.IfMatch != "" {
 		ifMatch := HeaderParameter(ifMatchHeader, false, 0,

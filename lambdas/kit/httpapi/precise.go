@@ -28,16 +28,20 @@ func (s *Server) precise(op Operation, in *inputForm) {
 			op.Stricter[place](form)
 		}
 	}
+	declared := map[*huma.Param]bool{}
+	for _, p := range in.parameters {
+		declared[p.Param] = true
+	}
 	for _, parameter := range in.operation.Parameters {
 		// An empty query parameter counts as left out, unless it is a list.
 		parameter.AllowEmptyValue = parameter.In == "query" && !parameter.Required && !s.config.Strict &&
 			parameter.Schema.Type != huma.TypeArray
-		// A header that is empty counts as left out, and strict servers refuse a query
-		// parameter that is empty.
+		// A header that is empty counts as left out, unless its field has a minLength, and strict servers refuse a
+		// query parameter that is empty.
 		if form := parameter.Schema; form.Type == huma.TypeString && form.Format == "" && len(form.Enum) == 0 {
 			least := 1
 			switch {
-			case parameter.In == "header" && !parameter.Required:
+			case parameter.In == "header" && !parameter.Required && !declared[parameter]:
 				form.MinLength = nil
 			case parameter.In == "query" && s.config.Strict:
 				form.MinLength = &least
@@ -160,6 +164,6 @@ var NotBlank = Pattern(`[^\u0000-\u0020\u007f-\u00a0\u00ad]`)
 // function as invalid bytes.
 const noControl = `^[^\u0000-\u001f\u007f]*$`
 
-// entityTags is the pattern of If-Match (RFC 9110, section 13.1.1): empty, *, or a list of
-// entity tags with at least one comma between two of them.
-const entityTags = `^[ \t]*(\*|[ \t,]*(W/)?"[!#-~\u0080-\uffff]*"([ \t]*,[ \t,]*(W/)?"[!#-~\u0080-\uffff]*")*[ \t,]*)?[ \t]*$`
+// entityTags is the pattern of If-Match (RFC 9110, section 13.1.1): *, or a list of entity tags with at least one comma
+// between two of them.
+const entityTags = `^[ \t]*(\*|[ \t,]*(W/)?"[!#-~\u0080-\uffff]*"([ \t]*,[ \t,]*(W/)?"[!#-~\u0080-\uffff]*")*[ \t,]*)[ \t]*$`

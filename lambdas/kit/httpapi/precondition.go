@@ -49,11 +49,11 @@ func IfMatch[R any](ctx context.Context, change func(version int) (R, error)) (R
 	}
 }
 
-// parseIfMatch reads a header: nothing, *, or a list of entity tags. A weak tag
-// matches nothing, nor does one that is no version, which is 1 or above.
+// parseIfMatch reads the header of a request that has one: *, or a list of entity tags. A weak tag matches nothing, nor
+// does one that is no version, which is 1 or above. An empty header is refused: its sender meant some version.
 func parseIfMatch(what, header string) (precondition, error) {
 	rest := strings.Trim(header, " \t")
-	if rest == "" || rest == "*" {
+	if rest == "*" {
 		return precondition{}, nil
 	}
 	p := precondition{given: true}

@@ -72,7 +72,7 @@ type RunningError struct {
 	Until time.Time
 }
 
-// Error says so.
+// Error implements error.
 func (e *RunningError) Error() string {
 	return "another attempt at the same request is running: send it again shortly with the same idempotency key"
 }
@@ -90,7 +90,7 @@ type Response struct {
 
 // Keys are the idempotency keys of a table. They are safe for concurrent use.
 type Keys struct {
-	// Clock is set before the first request.
+	// Clock is the clock of leases and retention. Set it before the first request. Nil: [time.Now].
 	Clock wire.Clock
 	// CreatedAt names a Number attribute of the table that says when a key was last claimed, in Unix seconds:
 	// [Retention] before its time to live. Empty: the table has no such attribute. Set it before the first request.
@@ -245,7 +245,7 @@ func (k *Keys) Settle(ctx context.Context, claim *Claim, response Response) erro
 	if claim.kept != nil {
 		return nil
 	}
-	update, holds, err := claim.keeping(response)
+	update, holds, err := claim.answerUpdate(response)
 	if err != nil {
 		return fmt.Errorf("keep the answer: %w", err)
 	}
@@ -288,7 +288,7 @@ func (c *Claim) release(ctx context.Context) error {
 	ctx, cancel := retry.ToRelease(dynamo.WithoutWaiting(ctx), end)
 	defer cancel()
 	_, err := dynamo.Satisfied(c.keys.db.Update(ctx, schema.SettleIdempotencyKey, c.key,
-		expression.Remove(dynamo.Name(claimToken)).Remove(dynamo.Name(claimedUntil)), c.holds(), nil))
+		expression.Remove(dynamo.Name(claimToken)).Remove(dynamo.Name(claimedUntil)), c.stillOwned(), nil))
 	return err
 }
 
@@ -324,15 +324,15 @@ func (c *Claim) Kept() (Response, bool) {
 // Key returns the primary key of the key's item, partition key first.
 func (c *Claim) Key() []any { return slices.Clone(c.key) }
 
-// holds returns the condition that the claim is still the attempt's.
-func (c *Claim) holds() expression.ConditionBuilder {
+// stillOwned returns the condition that the claim is still the attempt's.
+func (c *Claim) stillOwned() expression.ConditionBuilder {
 	return dynamo.Name(claimToken).Equal(expression.Value(c.token))
 }
 
-// keeping returns the update that keeps an answer, and the condition under which this attempt may.
-func (c *Claim) keeping(response Response) (update expression.UpdateBuilder, holds expression.ConditionBuilder,
+// answerUpdate returns the update that keeps an answer, and the condition under which this attempt may.
+func (c *Claim) answerUpdate(response Response) (update expression.UpdateBuilder, holds expression.ConditionBuilder,
 	err error) {
-	holds = c.holds()
+	holds = c.stillOwned()
 	if c.deferred {
 		update, holds, err = c.taken()
 	}
@@ -349,18 +349,18 @@ func (c *Claim) lost(stored dynamo.Item) error {
 	return ErrClaimLost
 }
 
-// hold makes the claim of a context that is deferred, unless the write under the context does. Every
+// acquire makes the claim of a context that is deferred, unless the write under the context does. Every
 // write of the work calls it. It returns [ErrClaimLost] if the request has been carried out, is running
 // or is another one's, and else the errors of [Keys.Begin].
-func hold(ctx context.Context) error {
+func acquire(ctx context.Context) error {
 	p, _ := ctx.Value(contextKey{}).(pending)
 	if p.joined {
 		return nil
 	}
-	return p.claim.hold(ctx)
+	return p.claim.acquire(ctx)
 }
 
-func (c *Claim) hold(ctx context.Context) error {
+func (c *Claim) acquire(ctx context.Context) error {
 	c.making.Lock()
 	defer c.making.Unlock()
 	if c.deferred && c.replay == nil && c.refused == nil && c.failed == nil {
@@ -412,7 +412,7 @@ func Transact(ctx context.Context, db *dynamo.DB, pattern string, result any, wr
 		return db.Transact(ctx, pattern, writes...)
 	}
 	if p.claim.beside {
-		if err := p.claim.hold(ctx); err != nil {
+		if err := p.claim.acquire(ctx); err != nil {
 			return err
 		}
 	}
@@ -424,7 +424,7 @@ func Transact(ctx context.Context, db *dynamo.DB, pattern string, result any, wr
 	if err != nil {
 		return fmt.Errorf("%s: make the answer to keep: %w", pattern, err)
 	}
-	update, holds, err := p.claim.keeping(response)
+	update, holds, err := p.claim.answerUpdate(response)
 	if err != nil {
 		return fmt.Errorf("%s: keep the answer: %w", pattern, err)
 	}

@@ -22,7 +22,7 @@ type Claims interface {
 	Release(ctx context.Context, claim *Claim) error
 }
 
-// Timing says when an attempt claims its key. With each, the work writes nothing without the claim.
+// Timing says when a request claims its key. In every mode, nothing is written before the claim is held.
 type Timing int
 
 const (
@@ -50,7 +50,7 @@ type Request struct {
 	Content []byte
 	// Wait is how long an attempt waits for another one that is running. Zero: it does not wait.
 	Wait time.Duration
-	// Clock says when Wait ends.
+	// Clock is the clock by which Wait ends. Nil: [time.Now].
 	Clock wire.Clock
 	// Claim says when the attempt claims the key. Except with [BeforeWork], no attempt waits, and all that the work
 	// does before its first write must be safe to do twice.
@@ -58,8 +58,8 @@ type Request struct {
 	// Answer makes the answer from the result of the work. A store that keeps answers with
 	// its work passes the same result to [Transact].
 	Answer func(result any) (Response, error)
-	// Refusal returns the answer to an error of the work, and whether a repeat would meet the same error: then the key
-	// keeps the answer. Nil: keys keep no answers to errors.
+	// Refusal returns the answer to an error of the work. final says that a repeat would meet the same error: the key
+	// then keeps the answer. Nil: keys keep no answers to errors.
 	Refusal func(err error) (response Response, final bool)
 	// Log receives what callers need not know. Nil: [slog.Default].
 	Log *slog.Logger
@@ -86,21 +86,21 @@ func (r Request) Do(ctx context.Context, work func(context.Context) (result any,
 	if r.Keys == nil {
 		return Response{}, false, errors.New("a request has an idempotency key, and there is nothing to remember it")
 	}
-	claim, replay, err := r.begin(ctx)
+	claim, replay, err := r.claim(ctx)
 	if err != nil {
 		return Response{}, false, err
 	}
 	if replay != nil {
 		return *replay, true, nil
 	}
-	working := dynamo.BeforeWrites(WithClaim(ctx, claim, r.Answer), hold)
+	working := dynamo.BeforeWrites(WithClaim(ctx, claim, r.Answer), acquire)
 	if claim.beside = r.Claim == WhileReading; claim.beside {
 		// The work's writes and its end learn how it goes.
-		go func() { _ = hold(working) }()
+		go func() { _ = acquire(working) }()
 	}
 	result, err := work(working)
 	if claim.beside {
-		if lost := hold(working); lost != nil {
+		if lost := acquire(working); lost != nil {
 			err = lost
 		}
 	}
@@ -144,9 +144,9 @@ func (c *Claim) found() (response Response, replayed bool, err error) {
 	return *c.replay, true, nil
 }
 
-// begin claims the key. While another attempt is running, it waits, for no longer than
+// claim claims the key. While another attempt is running, it waits, for no longer than
 // Wait.
-func (r Request) begin(ctx context.Context) (*Claim, *Response, error) {
+func (r Request) claim(ctx context.Context) (*Claim, *Response, error) {
 	if r.Claim != BeforeWork {
 		return r.Keys.Begin(ctx, r.Scope, r.Key, r.Content, Deferred)
 	}

@@ -51,7 +51,7 @@ func Once(read func() ([]byte, error)) func(testing.TB) Document {
 	}
 }
 
-// Operation is what one method of one path does.
+// Operation is an operation of the document: one method of one path.
 type Operation struct {
 	OperationID string
 	Summary     string
@@ -179,7 +179,7 @@ func (d Document) HasRoutes(t testing.TB, platform schema.Platform) {
 var ofEveryAnswer = map[string]bool{"Cache-Control": true, "Content-Type": true, "Www-Authenticate": true,
 	"X-Content-Type-Options": true}
 
-// IsKept checks an answer against the document: its status, headers and body match their description. It ignores
+// IsKept checks that an answer has the status, the headers and the body that the document describes. It ignores
 // requests that match no route, and 405.
 func (d Document) IsKept(t testing.TB, request *http.Request, answer *httptest.ResponseRecorder) {
 	t.Helper()

@@ -164,8 +164,8 @@ func (r *run) standIn(request *http.Request) context.Context {
 	})
 }
 
-// Instead returns the handler with work in place of the operations' own. work puts what the operation would return
-// where result points to.
+// Instead returns the handler with work in place of the work of its operations. work stores what the operation would
+// return in the value that result points to.
 func Instead(handler http.Handler, work func(result any) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(w, r.WithContext(standin.With(r.Context(), work)))
