@@ -130,7 +130,14 @@ func (a *access) values(given []any) (Item, error) {
 		}
 		values[placeholder(i)] = marshalled
 	}
-	return values, nil
+	equal, next := Item{}, 0
+	for _, c := range a.KeyConditions {
+		if c.Comparison == schema.Equal {
+			equal[c.Attribute] = values[placeholder(next)]
+		}
+		next += operandsOf(c)
+	}
+	return values, keyFits(a.table, equal)
 }
 
 // filtered adds a filter to the names and values of a query. The zero filter adds nothing.

@@ -47,7 +47,7 @@ func (db *DB) BatchGet(ctx context.Context, pattern string, keys ...[]any) ([]It
 		asked := types.KeysAndAttributes{Keys: batch, ProjectionExpression: p.projection,
 			ExpressionAttributeNames: p.names, ConsistentRead: aws.Bool(p.Consistent)}
 		err := db.batchGet(ctx, p, map[string]types.KeysAndAttributes{name: asked}, func(_ string, item Item) error {
-			show(p.table, item)
+			addExtra(p.table, item)
 			found[keyText(p.table, item)] = item
 			return nil
 		})
@@ -90,7 +90,7 @@ func (db *DB) GetEach(ctx context.Context, pattern string, keys [][]any, values 
 		place := places[name]
 		found[place] = true
 		table, _ := db.database.Table(p.Tables[place])
-		show(table, item)
+		addExtra(table, item)
 		if err := attributevalue.UnmarshalMap(item, values[place]); err != nil {
 			return fmt.Errorf("%s: read item of %s: %w", pattern, name, err)
 		}

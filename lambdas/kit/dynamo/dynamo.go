@@ -9,6 +9,7 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ type ConditionError struct {
 	Item Item
 }
 
-// Error says so.
+// Error implements error.
 func (e *ConditionError) Error() string { return "the condition of the write failed" }
 
 // TransactionError says that a transaction changed nothing because conditions of some of its writes
@@ -60,7 +61,7 @@ type TransactionError struct {
 	failed map[int]Item
 }
 
-// Error says which writes.
+// Error says how many conditions failed.
 func (e *TransactionError) Error() string {
 	return fmt.Sprintf("the conditions of %d of the transaction's writes failed", len(e.failed))
 }
@@ -72,8 +73,8 @@ func (e *TransactionError) Failed(i int) (Item, bool) {
 	return item, ok
 }
 
-// Satisfied turns the error of a write into whether its condition, or all conditions of a transaction,
-// were true. It returns any other error unchanged.
+// Satisfied reports, from the error of a write, whether its condition was true, or all conditions of a transaction. It
+// returns any other error unchanged.
 func Satisfied(err error) (bool, error) {
 	_, condition := errors.AsType[*ConditionError](err)
 	if _, transaction := errors.AsType[*TransactionError](err); condition || transaction {
@@ -100,8 +101,9 @@ type Refusal struct {
 // OnFailed returns err as the Refusal of the write with that index, from 0.
 func OnFailed(write int, err error) Refusal { return Refusal{write, err} }
 
-// UnlessStale returns [retry.ErrStale] if the condition of a write, or of one of a transaction's writes, was false; for
-// a transaction, the first refusal that applies goes before that. It returns any other error unchanged.
+// UnlessStale returns [retry.ErrStale] if the condition of a write, or of one of a transaction's writes, was false. For
+// a transaction, it returns the error of the first refusal whose write's condition was false, if there is one. It
+// returns any other error unchanged.
 func UnlessStale(err error, refusals ...Refusal) error {
 	if refused, ok := errors.AsType[*TransactionError](err); ok {
 		for _, refusal := range refusals {
@@ -215,7 +217,7 @@ func (db *DB) Get(ctx context.Context, pattern string, out any, key ...any) (boo
 	if output.Item == nil {
 		return false, nil
 	}
-	show(p.table, output.Item)
+	addExtra(p.table, output.Item)
 	if err := attributevalue.UnmarshalMap(output.Item, out); err != nil {
 		return false, fmt.Errorf("%s: read item: %w", pattern, err)
 	}
@@ -230,9 +232,13 @@ type Query struct {
 	Filter expression.ConditionBuilder
 	// StartAfter is the key, of the table and of the index, after which to begin.
 	StartAfter Item
-	// PageSize is how many items one request reads. Zero: as many as fit in 1 MB.
+	// PageSize is how many items one request reads, fewer if they fill 1 MB. Zero: 250, whatever their size.
 	PageSize int
 }
+
+// defaultPage is small enough to be answered within one attempt, also by a busy DynamoDB Local, which answers nobody
+// else meanwhile.
+const defaultPage = 250
 
 // Items reads the items of a query, page by page to the end, as the caller iterates. It ends after
 // an error.
@@ -290,8 +296,7 @@ type Page struct {
 	Next Item
 }
 
-// Page reads up to query.PageSize items of a query, or fewer when they fill 1 MB,
-// for a caller who bounds what one request costs.
+// Page reads up to query.PageSize items of a query, for a caller who bounds what one request costs.
 func (db *DB) Page(ctx context.Context, pattern string, query Query) (Page, error) {
 	input, err := db.queryInput(pattern, query)
 	if err != nil {
@@ -336,7 +341,7 @@ func (db *DB) query(ctx context.Context, pattern string, input *dynamodb.QueryIn
 		return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
 	}
 	for _, item := range output.Items {
-		show(db.accesses[pattern].table, item)
+		addExtra(db.accesses[pattern].table, item)
 	}
 	return output, nil
 }
@@ -373,9 +378,7 @@ func (db *DB) queryInput(pattern string, query Query) (*dynamodb.QueryInput, err
 	if p.Count {
 		input.Select = types.SelectCount
 	}
-	if query.PageSize > 0 {
-		input.Limit = aws.Int32(int32(query.PageSize))
-	}
+	input.Limit = aws.Int32(int32(cmp.Or(query.PageSize, defaultPage)))
 	return input, nil
 }
 
@@ -411,5 +414,5 @@ func keyOf(table schema.Table, values []any) (Item, error) {
 		}
 		key[name] = value
 	}
-	return key, nil
+	return key, keyFits(table, key)
 }

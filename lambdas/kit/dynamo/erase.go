@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// MaxWrites is how many parts a transaction has at most ("Transactions", DynamoDB
-	// developer guide).
+	// MaxWrites limits the parts of a transaction ("Transactions", DynamoDB developer guide).
 	MaxWrites = 100
 	// eraseParallel is how many items are deleted at once. One partition key takes 1,000 writes a second.
 	eraseParallel = 16

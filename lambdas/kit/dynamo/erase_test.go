@@ -184,3 +184,39 @@ func TestErasuresAtOnce(t *testing.T) {
 		t.Errorf("the stream tells %d removals of %d items", removed, len(all))
 	}
 }
+
+// A page of a list has a limit, also if the query has none: DynamoDB Local answers nobody else while it reads one.
+func TestPagesHaveALimit(t *testing.T) {
+	t.Parallel()
+	ctx, tables := t.Context(), dynamotest.Open(t, listed())
+	const n = 600
+	var all []note
+	for at := range n {
+		all = append(all, note{Status: "kept", At: at})
+	}
+	fill(t, tables, all...)
+	tables.Recorder.Requests()
+	for _, err := range tables.Items(ctx, "List", dynamo.Query{Values: []any{"kept"}}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if complete, err := tables.Erase(ctx, dynamo.Erasure{List: "List", Delete: "Drop"}, "kept"); !complete ||
+		err != nil {
+		t.Fatalf("got %t, %v", complete, err)
+	}
+	queries, deleted := 0, 0
+	for _, request := range tables.Recorder.Requests() {
+		switch input := request.Input.(type) {
+		case *dynamodb.QueryInput:
+			if queries++; input.Limit == nil || *input.Limit != 250 {
+				t.Errorf("query %d has the limit %v, want 250", queries, input.Limit)
+			}
+		case *dynamodb.DeleteItemInput:
+			deleted++
+		}
+	}
+	if queries != 2*3 || deleted != n {
+		t.Errorf("got %d queries and %d deletions, want 6 and %d", queries, deleted, n)
+	}
+}

@@ -13,12 +13,12 @@ import (
 // Name returns an attribute in an expression. A dot in it is part of the name.
 func Name(attribute string) expression.NameBuilder { return expression.NameNoDotSplit(attribute) }
 
-// Absent is true of items without the attribute, and if there is no item.
+// Absent returns a condition that is true if the item lacks the attribute, or if there is no item.
 func Absent(attribute string) expression.ConditionBuilder {
 	return expression.AttributeNotExists(Name(attribute))
 }
 
-// Equal is true of items whose attribute has the value.
+// Equal returns a condition that is true if the item's attribute has the value.
 func Equal(attribute string, value any) expression.ConditionBuilder {
 	return Name(attribute).Equal(expression.Value(value))
 }

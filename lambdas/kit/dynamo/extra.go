@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -37,8 +36,9 @@ func replaces(table schema.Table, w Write) bool {
 		!slices.Contains(table.Key.Attributes(), built.Names()["#0"])
 }
 
-// keeping is a PutItem as the update that leaves the item as the put would, but for what a team has added: that stays.
-func keeping(table schema.Table, w Write, item Item) Write {
+// putAsUpdate returns a PutItem as the update that leaves the item as the put would, but for what a team has added:
+// that stays.
+func putAsUpdate(table schema.Table, w Write, item Item) Write {
 	key := table.Key.Attributes()
 	var update expression.UpdateBuilder
 	for _, name := range slices.Sorted(maps.Keys(item)) {
@@ -87,10 +87,10 @@ func extraOf(table schema.Table, name string) (schema.ExtraAttribute, bool) {
 	return table.Extra[i], true
 }
 
-// writable returns an error for an attribute that the table does not declare, and for one that a team has added if the
-// function may not write it, or the value is beyond its limits. Nothing else would find a name that is misspelt:
-// DynamoDB stores it.
-func (db *DB) writable(table schema.Table, values iter.Seq2[string, types.AttributeValue]) error {
+// writable returns an error for an attribute that the table does not declare, for one that a team has added if the
+// function may not write it, or the value is beyond its limits, and for a key attribute that is empty or too long.
+// Nothing else would find a name that is misspelt: DynamoDB stores it.
+func (db *DB) writable(table schema.Table, values Item) error {
 	for name, value := range values {
 		if extra, ok := extraOf(table, name); ok {
 			if db.function != "" && !slices.Contains(extra.Writers, db.function) {
@@ -102,12 +102,12 @@ func (db *DB) writable(table schema.Table, values iter.Seq2[string, types.Attrib
 			}
 			continue
 		}
-		if _, ok := table.Attribute(name); !ok && !table.Open {
-			return fmt.Errorf("the table %s has no attribute %q: spell it as in the schema, add it to Attributes "+
-				"there, or set Open", table.Name, name)
+		if _, ok := table.Attribute(name); !ok {
+			return fmt.Errorf("the table %s has no attribute %q: spell it as in the schema, or add it to "+
+				"Attributes there", table.Name, name)
 		}
 	}
-	return nil
+	return keyFits(table, values)
 }
 
 // beyond says what is wrong with a value; "" if nothing is, and where the value is not known.
@@ -147,8 +147,8 @@ func beyond(a schema.ExtraAttribute, value types.AttributeValue) string {
 	return ""
 }
 
-// show adds what a team has added to an item, and lets the API show, as [wire.Extended] reads it.
-func show(table schema.Table, item Item) {
+// addExtra adds what a team has added to an item, and lets the API show, as [wire.Extended] reads it.
+func addExtra(table schema.Table, item Item) {
 	if len(table.Extra) == 0 {
 		return
 	}

@@ -1,6 +1,9 @@
 package dynamo_test
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -10,6 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 type visit struct {
@@ -95,5 +99,90 @@ func TestSeveralKeyAttributes(t *testing.T) {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
+	}
+}
+
+// What a key may be is measured in bytes. What is accepted here, the engine accepts.
+func TestKeysAreMeasuredInBytes(t *testing.T) {
+	t.Parallel()
+	database := schema.Database{
+		Tables: []schema.Table{{
+			Name: "Words", PhysicalName: "words", Key: schema.Key{Partition: "owner", Sort: "word"},
+			Attributes: []schema.Attribute{
+				{Name: "owner", Type: schema.String}, {Name: "word", Type: schema.String},
+				{Name: "topic", Type: schema.String}, {Name: "first", Type: schema.String},
+				{Name: "second", Type: schema.String},
+			},
+			Indexes: []schema.Index{{Name: "ByTopic", Key: schema.Key{Partition: "topic", Sort: "first"},
+				FurtherSort: []string{"second"}, Projection: schema.ProjectKeysOnly}},
+		}},
+		AccessPatterns: []schema.AccessPattern{
+			{Name: "Put", Operation: schema.PutItem, Table: "Words"},
+			{Name: "Get", Operation: schema.GetItem, Table: "Words"},
+			{Name: "Change", Operation: schema.UpdateItem, Table: "Words"},
+			{Name: "Of", Operation: schema.Query, Table: "Words", KeyConditions: []schema.KeyCondition{
+				{Attribute: "owner", Comparison: schema.Equal}}},
+			{Name: "Swap", Operation: schema.TransactWriteItems, Writes: []schema.Write{
+				{Table: "Words", Operation: schema.PutItem}}},
+		},
+	}
+	db := dynamotest.Open(t, database)
+	always := expression.ConditionBuilder{}
+	type word = map[string]string
+	half, more := strings.Repeat("1", 512), strings.Repeat("2", 513)
+	for name, c := range map[string]struct {
+		item  word
+		field string // "": the engine accepts it
+	}{
+		"as long as may be":  {word{"owner": strings.Repeat("o", 2048), "word": strings.Repeat("w", 1024)}, ""},
+		"owner":              {word{"owner": strings.Repeat("o", 2049), "word": "w"}, "owner"},
+		"word":               {word{"owner": "o", "word": strings.Repeat("w", 1025)}, "word"},
+		"341 characters":     {word{"owner": "o", "word": strings.Repeat("語", 341)}, ""},
+		"342 characters":     {word{"owner": "o", "word": strings.Repeat("語", 342)}, "word"},
+		"256 emoji":          {word{"owner": "o", "word": strings.Repeat("🙂", 256)}, ""},
+		"257 emoji":          {word{"owner": "o", "word": strings.Repeat("🙂", 257)}, "word"},
+		"empty word":         {word{"owner": "o", "word": ""}, "word"},
+		"empty owner":        {word{"owner": "", "word": "w"}, "owner"},
+		"empty topic":        {word{"owner": "o", "word": "w", "topic": "", "first": "1", "second": "2"}, "topic"},
+		"long topic":         {word{"owner": "o", "word": "w", "topic": strings.Repeat("t", 2049)}, "topic"},
+		"together":           {word{"owner": "o", "word": "w", "topic": "t", "first": half, "second": half}, ""},
+		"together too long":  {word{"owner": "o", "word": "w", "topic": "t", "first": half, "second": more}, "second"},
+		"no key of an index": {word{"owner": "o", "word": "w"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for way, err := range map[string]error{
+				"put":         db.Put(t.Context(), "Put", c.item, always),
+				"transaction": db.Transact(t.Context(), "Swap", dynamo.Put("Words", c.item, always)),
+			} {
+				wrong, refused := errors.AsType[*validate.Error](err)
+				switch {
+				case c.field == "" && err != nil:
+					t.Errorf("%s: got %v", way, err)
+				case c.field != "" && (!refused || len(wrong.Problems) != 1 || wrong.Problems[0].Field != c.field):
+					t.Errorf("%s: got %v, want a problem of %s", way, err, c.field)
+				}
+			}
+		})
+	}
+	refusedField := func(err error) string {
+		wrong, _ := errors.AsType[*validate.Error](err)
+		if wrong == nil {
+			return fmt.Sprint(err)
+		}
+		return wrong.Problems[0].Field
+	}
+	var out word
+	_, err := db.Get(t.Context(), "Get", &out, "o", strings.Repeat("語", 342))
+	if got := refusedField(err); got != "word" {
+		t.Errorf("get: got %s", got)
+	}
+	_, err = db.Page(t.Context(), "Of", dynamo.Query{Values: []any{""}})
+	if got := refusedField(err); got != "owner" {
+		t.Errorf("query: got %s", got)
+	}
+	err = db.Update(t.Context(), "Change", []any{"o", "w"}, expression.Set(expression.Name("topic"),
+		expression.Value(strings.Repeat("t", 2049))), always, nil)
+	if got := refusedField(err); got != "topic" {
+		t.Errorf("update: got %s", got)
 	}
 }

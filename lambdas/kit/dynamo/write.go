@@ -7,8 +7,6 @@ import (
 	cryptorand "crypto/rand"
 	"errors"
 	"fmt"
-	"iter"
-	"maps"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -24,7 +22,8 @@ import (
 
 // Put stores one item, replacing the item with its key, if the condition is true; the zero condition is always true. It
 // costs half as much as a transaction of one write. It returns a [*ConditionError] if the condition is false. The new
-// item keeps what a team has added to the old one ([schema.Extra]).
+// item keeps what a team has added to the old one ([schema.Extra]). A key attribute, of the table or an index, that is
+// empty or too long for DynamoDB is a [*validate.Error] with its name.
 //
 // The client repeats an attempt whose answer was lost. A condition that the write itself makes false, such as [Absent],
 // then refuses the repeat, and ConditionError.Item is what this call has written. If you cannot tell such an item from
@@ -33,15 +32,15 @@ func (db *DB) Put(ctx context.Context, pattern string, item any, condition expre
 	return db.write(ctx, pattern, Put("", item, condition), nil)
 }
 
-// Delete removes the item with this key, as [DB.Put] stores one. It succeeds without an item, unless the condition
-// requires one.
+// Delete removes the item with this key if the condition is true, with the costs and errors of [DB.Put]. It succeeds
+// without an item, unless the condition requires one.
 func (db *DB) Delete(ctx context.Context, pattern string, key []any, condition expression.ConditionBuilder) error {
 	return db.write(ctx, pattern, Delete("", key, condition), nil)
 }
 
-// Update changes one item, as [DB.Put] stores one. It reads the new values of the attributes that it changed into out,
-// unless out is nil. An update of what a team has added to a record creates no item: its condition is false without
-// one.
+// Update changes one item if the condition is true, with the costs and errors of [DB.Put]. It reads the new values of
+// the attributes that it changed into out, unless out is nil. An update of attributes that a team has added to a record
+// creates no item: its condition is false without one.
 func (db *DB) Update(ctx context.Context, pattern string, key []any, update expression.UpdateBuilder,
 	condition expression.ConditionBuilder, out any) error {
 	return db.write(ctx, pattern, Update("", key, update, condition), out)
@@ -92,7 +91,7 @@ func (db *DB) write(ctx context.Context, pattern string, w Write, out any) error
 		}
 	}
 	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
-		show(p.table, failed.Item)
+		addExtra(p.table, failed.Item)
 		return &ConditionError{Item: failed.Item}
 	}
 	if err != nil {
@@ -202,7 +201,7 @@ func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) err
 		}
 		for i, w := range writes {
 			table, _ := db.database.Table(w.table)
-			show(table, failed[i])
+			addExtra(table, failed[i])
 		}
 		if len(failed) > 0 {
 			return &TransactionError{failed: failed}
@@ -291,8 +290,8 @@ func (db *DB) prepare(w Write) (part prepared, err error) {
 			return part, err
 		}
 		delete(part.item, wire.ExtraName)
-		if err = db.writable(table, maps.All(part.item)); err == nil && replaces(table, w) {
-			w = keeping(table, w, part.item)
+		if err = db.writable(table, part.item); err == nil && replaces(table, w) {
+			w = putAsUpdate(table, w, part.item)
 		}
 	}
 	if part.operation = w.operation; w.operation != schema.PutItem && err == nil {
@@ -327,23 +326,22 @@ func (w Write) expression() (expression.Expression, error) {
 
 // updated are the attributes of an item that an update changes, each with its new value; nil where the update computes
 // it, or removes the attribute. What follows a point is within one.
-func updated(e expression.Expression) iter.Seq2[string, types.AttributeValue] {
-	return func(yield func(string, types.AttributeValue) bool) {
-		text, names, values := aws.ToString(e.Update()), e.Names(), e.Values()
-		for i := range len(text) {
-			if text[i] != '#' || i > 0 && text[i-1] == '.' {
-				continue
-			}
-			name := placeholderAt(text[i:])
-			var value types.AttributeValue
-			if set, ok := strings.CutPrefix(text[i+len(name):], " = "); ok {
-				value = values[placeholderAt(set)]
-			}
-			if !yield(names[name], value) {
-				return
-			}
+func updated(e expression.Expression) Item {
+	text, names, values := aws.ToString(e.Update()), e.Names(), e.Values()
+	changed := Item{}
+	for i := range len(text) {
+		if text[i] != '#' || i > 0 && text[i-1] == '.' {
+			continue
 		}
+		name := placeholderAt(text[i:])
+		// An update may also read what it sets: a name that comes again has no other value.
+		value := changed[names[name]]
+		if set, ok := strings.CutPrefix(text[i+len(name):], " = "); ok && value == nil {
+			value = values[placeholderAt(set)]
+		}
+		changed[names[name]] = value
 	}
+	return changed
 }
 
 // placeholderAt is the placeholder that a text begins with, such as #0.
