@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// mostMemory is how many bytes of memory this process may have. DuckDB's own limit counts neither the texts that a
-	// query makes nor their copies in Go: SELECT repeat('a', 2000000000) is 2 GB in one value.
-	mostMemory = 3 << 29
+	// maxMemory is how many bytes of memory this process may have. DuckDB's own limit counts neither the texts that a
+	// query makes nor their copies in Go: one value may have gigabytes.
+	maxMemory = 3 << 29
 	// looksEvery is the time between two looks at it, in which a query may take some 100 MB more.
 	looksEvery = 20 * time.Millisecond
 )
@@ -23,9 +23,9 @@ const (
 // limitMemory ends this process once it has more memory than it may. The one that started it removes its files.
 func limitMemory() {
 	for range time.Tick(looksEvery) {
-		if has, err := memory(); err == nil && has > mostMemory {
+		if has, err := memory(); err == nil && has > maxMemory {
 			fmt.Fprintf(os.Stderr, "the query needs more than %.1f GiB of memory: select fewer or shorter values, "+
-				"such as left(column, 1000), or fewer rows at once\n", float64(mostMemory)/(1<<30))
+				"such as substr(column, 1, 1000), or fewer rows at once\n", float64(maxMemory)/(1<<30))
 			os.Exit(1)
 		}
 	}

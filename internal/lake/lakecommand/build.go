@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -78,19 +79,36 @@ func (p program) installed() (found installed) {
 		if _, err := os.Stat(path); err != nil {
 			continue
 		}
-		if p.fits(path) {
-			return installed{path: path}
+		info, err := buildinfo.ReadFile(path)
+		if err != nil {
+			info = &debug.BuildInfo{}
 		}
-		found.refused = fmt.Errorf("%s is not of version %s, as onesynth is: remove it, or replace it by one that is",
-			path, p.version)
+		if err := p.check(info); err != nil {
+			found.refused = fmt.Errorf("%s %w", path, err)
+			continue
+		}
+		return installed{path: path}
 	}
 	return found
 }
 
-// fits reports whether the file is the command, of the program's version.
+// check returns nil for the command, of the program's version and with DuckDB. The error says what it is otherwise, and
+// what to do.
+func (p program) check(info *debug.BuildInfo) error {
+	if info.Path != p.module+"/cmd/"+name || versionOf(info.Main) != p.version {
+		return fmt.Errorf("is not of version %s, as onesynth is: remove it, or replace it by one that is", p.version)
+	}
+	if slices.Contains(info.Settings, debug.BuildSetting{Key: "CGO_ENABLED", Value: "0"}) {
+		return errors.New("was built with CGO_ENABLED=0, so without DuckDB, which needs cgo and a C compiler such as " +
+			"gcc: remove it, or build it again with CGO_ENABLED=1")
+	}
+	return nil
+}
+
+// fits reports whether the file is the command, as [program.check] wants it.
 func (p program) fits(path string) bool {
 	info, err := buildinfo.ReadFile(path)
-	return err == nil && info.Path == p.module+"/cmd/"+name && versionOf(info.Main) == p.version
+	return err == nil && p.check(info) == nil
 }
 
 func file() string {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -65,6 +66,27 @@ func TestAnotherVersion(t *testing.T) {
 	}
 	if c.Built() {
 		t.Error("it counts as built")
+	}
+}
+
+// A command without DuckDB is not run, and the error says why it has none and what to do.
+func TestWithoutCgo(t *testing.T) {
+	t.Parallel()
+	p := program{module: "example.com/m", version: "v1.2.3"}
+	built := func(cgo string) error {
+		return p.check(&debug.BuildInfo{Path: "example.com/m/cmd/onesynth-lake",
+			Main:     debug.Module{Path: "example.com/m", Version: "v1.2.3"},
+			Settings: []debug.BuildSetting{{Key: "CGO_ENABLED", Value: cgo}}})
+	}
+	if err := built("1"); err != nil {
+		t.Errorf("with cgo: got %v", err)
+	}
+	err := built("0")
+	for _, part := range []string{"CGO_ENABLED=0", "DuckDB, which needs cgo and a C compiler",
+		"again with CGO_ENABLED=1"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("without cgo: got %v, want %q", err, part)
+		}
 	}
 }
 

@@ -17,13 +17,18 @@ import (
 )
 
 func check(ctx context.Context, lake catalog.Lake) (findings []catalog.Failure, err error) {
+	guard, err := openGuard(ctx, lake)
+	if err != nil {
+		return nil, err
+	}
 	d, err := openDuck(lake, func(d *duck, use string) error {
+		d.guard = guard
 		connection, err := d.db.Conn(ctx)
 		if err != nil {
 			return fmt.Errorf("open DuckDB: %w", err)
 		}
 		defer connection.Close()
-		if err := asAthena(ctx, connection, use, lake, "SET GLOBAL enable_external_access = false"); err != nil {
+		if err := asAthena(ctx, connection, use, lake, false, "SET GLOBAL enable_external_access = false"); err != nil {
 			return err
 		}
 		findings = d.findings(ctx, connection, lake)
@@ -43,6 +48,9 @@ func (d *duck) findings(ctx context.Context, connection *sql.Conn, lake catalog.
 		unknown := ok && failure.Type == duckdb.ErrorTypeCatalog &&
 			strings.Contains(failure.Msg, "Function with name") ||
 			errors.Is(err, errNamesUnchecked)
+		if refused, ok := errors.AsType[*RefusedError](err); ok {
+			unknown = refused.Local
+		}
 		findings = append(findings, catalog.Failure{Stack: lake.Stack, Database: lake.Database, Subject: subject,
 			Problem: err.Error(), Unchecked: unknown})
 	}
@@ -60,7 +68,7 @@ func (d *duck) findings(ctx context.Context, connection *sql.Conn, lake catalog.
 		err := namesUnchecked(view.SQL, unchecked)
 		if err == nil {
 			// Alone first: an error then shows the place in the SELECT as it was written.
-			err = bind(ctx, connection, view.SQL)
+			err = d.guard.check(ctx, view.SQL, func() error { return bind(ctx, connection, view.SQL) })
 		}
 		if err == nil {
 			err = createView(ctx, connection, view)
@@ -86,7 +94,8 @@ func (d *duck) findings(ctx context.Context, connection *sql.Conn, lake catalog.
 			err = fmt.Errorf("%w: got %d statements, want one", ErrNotQuery, n)
 		}
 		if err == nil {
-			err = bind(ctx, connection, query.SQL)
+			asked := explained(query.SQL)
+			err = d.guard.check(ctx, asked, func() error { return bind(ctx, connection, asked) })
 		}
 		if err != nil {
 			find(fmt.Sprintf("saved query %q", query.Name), err)

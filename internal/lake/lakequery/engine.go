@@ -18,6 +18,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
 )
 
+// hasEngine says that DuckDB is built in.
+const hasEngine = true
+
 // databases is the name of Athena's catalog. A query may write it before a database's name.
 const databases = "awsdatacatalog"
 
@@ -32,19 +35,30 @@ var columnTypes = map[string]string{
 // eight times as long.
 const utcTimestamp = "TIMESTAMP WITH TIME ZONE"
 
-// mostMemory is what DuckDB takes for the rows that it sorts, groups and joins; what needs more goes to its files, up
-// to mostSpilled. Texts that a query makes are not counted: onesynth-lake has a limit for its process.
+// maxMemory is what DuckDB takes for the rows that it sorts, groups and joins; what needs more goes to its files, up
+// to maxSpilled. Texts that a query makes are not counted: onesynth-lake has a limit for its process.
 const (
-	mostMemory  = "1GB"
-	mostSpilled = "10GB"
+	maxMemory  = "1GB"
+	maxSpilled = "10GB"
 )
 
-type duck struct{ db *sql.DB }
+type duck struct {
+	db *sql.DB
+	// guard says which queries have Athena's answers; nil in a guard and in a check.
+	guard *guard
+}
 
 // openEngine gives the files to DuckDB as the lake's tables, and creates the lake's views over them. From then on it
 // can read these files and nothing else, and write nothing but what does not fit into memory, into the folder.
 func openEngine(ctx context.Context, lake catalog.Lake, files map[string][]string, folder string) (engine, error) {
-	d, err := openDuck(lake, func(d *duck, use string) error { return d.setUp(ctx, use, lake, files, folder) })
+	guard, err := openGuard(ctx, lake)
+	if err != nil {
+		return nil, err
+	}
+	d, err := openDuck(lake, func(d *duck, use string) error {
+		d.guard = guard
+		return d.setUp(ctx, use, lake, files, folder)
+	})
 	if err != nil {
 		return nil, err // no engine, rather than one that is a nil *duck
 	}
@@ -66,7 +80,7 @@ func openDuck(lake catalog.Lake, setUp func(d *duck, use string) error) (*duck, 
 	if err != nil {
 		return nil, fmt.Errorf("open DuckDB: %w", err)
 	}
-	d := &duck{sql.OpenDB(connector)}
+	d := &duck{db: sql.OpenDB(connector)}
 	if err := setUp(d, use); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
@@ -81,10 +95,10 @@ func (d *duck) setUp(ctx context.Context, use string, lake catalog.Lake, files m
 		return fmt.Errorf("open DuckDB: %w", err)
 	}
 	defer connection.Close()
-	if err := asAthena(ctx, connection, use, lake,
+	if err := asAthena(ctx, connection, use, lake, false,
 		"SET GLOBAL temp_directory = "+literal(filepath.Join(folder, "spill")),
-		"SET GLOBAL max_temp_directory_size = "+literal(mostSpilled),
-		"SET GLOBAL memory_limit = "+literal(mostMemory),
+		"SET GLOBAL max_temp_directory_size = "+literal(maxSpilled),
+		"SET GLOBAL memory_limit = "+literal(maxMemory),
 	); err != nil {
 		return err
 	}
@@ -94,7 +108,11 @@ func (d *duck) setUp(ctx context.Context, use string, lake catalog.Lake, files m
 		}
 	}
 	for _, view := range lake.Views {
-		if err := createView(ctx, connection, view); err != nil {
+		err := d.guard.check(ctx, view.SQL, func() error { return bind(ctx, connection, view.SQL) })
+		if err == nil {
+			err = createView(ctx, connection, view)
+		}
+		if err != nil {
 			return fmt.Errorf("view %s: %w", view.Name, err)
 		}
 	}
@@ -110,18 +128,31 @@ func (d *duck) setUp(ctx context.Context, use string, lake catalog.Lake, files m
 	return nil
 }
 
-// asAthena sets DuckDB to answer as Amazon Athena does, and gives it the lake's database.
-func asAthena(ctx context.Context, connection *sql.Conn, use string, lake catalog.Lake, settings ...string) error {
-	for _, statement := range append(settings,
+// asAthena sets DuckDB to answer as Amazon Athena does, and gives it the lake's database. A guard has no macros in
+// place of DuckDB's own functions.
+func asAthena(
+	ctx context.Context, connection *sql.Conn, use string, lake catalog.Lake, isGuard bool, settings ...string,
+) error {
+	schema := databases + "." + identifier(lake.Database)
+	statements := append(settings,
 		"SET GLOBAL TimeZone = 'UTC'",
 		"SET GLOBAL integer_division = true",
+		"SET GLOBAL ieee_floating_point_ops = true",
+		"SET GLOBAL default_null_order = 'nulls_last'",
 		"SET GLOBAL parquet_metadata_cache = true",
 		"ATTACH ':memory:' AS "+databases,
-		"CREATE SCHEMA "+databases+"."+identifier(lake.Database),
+		"CREATE SCHEMA "+schema,
 		use,
-	) {
+	)
+	if isGuard {
+		statements = append(statements, createMacros(macroPlace, isMissing, schema))
+	} else {
+		// In main are those that DuckDB calls for special syntax, such as substring(x FROM 1).
+		statements = append(statements, createMacros(0, func(macro) bool { return true }, schema, databases+".main"))
+	}
+	for _, statement := range statements {
 		if _, err := connection.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("set up DuckDB: %s: %w", statement, err)
+			return fmt.Errorf("set up DuckDB: %.200s: %w", strings.TrimSpace(statement), err)
 		}
 	}
 	return nil
@@ -280,10 +311,27 @@ func (d *duck) statements(ctx context.Context, text string) (int, error) {
 }
 
 func (d *duck) query(ctx context.Context, text string) (*sql.Rows, error) {
-	return d.db.QueryContext(ctx, text)
+	asked := explained(text)
+	if err := d.guard.check(ctx, asked, d.bindWith(ctx, asked)); err != nil {
+		return nil, err
+	}
+	rows, err := d.db.QueryContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	if err := answerable(rows); err != nil {
+		return nil, errors.Join(err, rows.Close())
+	}
+	return rows, nil
 }
 
-func (d *duck) close() error { return d.db.Close() }
+func (d *duck) close() error {
+	err := d.db.Close()
+	if d.guard != nil {
+		err = errors.Join(err, d.guard.close())
+	}
+	return err
+}
 
 func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 

@@ -8,6 +8,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
 )
 
+// hasEngine says that DuckDB is built in.
+const hasEngine = false
+
 func check(context.Context, catalog.Lake) ([]catalog.Failure, error) { return nil, ErrWithoutEngine }
 
 // openEngine has nothing to open in this build.

@@ -3,8 +3,8 @@
 // them, so that a SELECT has the answer that Amazon Athena gives to it in AWS.
 //
 // DuckDB's settings are Athena's: the time zone is UTC, timestamps have none, and the quotient of two integers is an
-// integer. Differences remain: functions that only one of them has, sum of bigint (a wider integer in DuckDB), and
-// date_diff, which counts full units in Athena and crossed boundaries in DuckDB.
+// integer. Macros give functions Athena's answers where DuckDB's are others. What cannot have Athena's answer is
+// refused, with a *[RefusedError]: docs/reference/lake-sql.md has the rules, and what no rule can tell.
 package lakequery
 
 import (
@@ -23,9 +23,30 @@ var (
 	// ErrNotQuery says that a text is no single SELECT, SHOW, DESCRIBE or EXPLAIN.
 	ErrNotQuery = errors.New("not a query")
 	// ErrWithoutEngine says that this program was built without DuckDB.
-	ErrWithoutEngine = errors.New("built without DuckDB, which needs cgo on Linux or macOS: install a C++ compiler " +
-		"and build again with CGO_ENABLED=1")
+	ErrWithoutEngine = errors.New("this program was built with CGO_ENABLED=0 or for another system than Linux and " +
+		"macOS, so without DuckDB, which needs cgo: install a C compiler such as gcc, with C++, and build it again " +
+		"with CGO_ENABLED=1")
 )
+
+// RefusedError says that a query is not answered, because Athena would answer it otherwise.
+type RefusedError struct {
+	// Expression is the part that Athena answers otherwise, as DuckDB writes it.
+	Expression string
+	// Athena is what Athena does with it.
+	Athena string
+	// Instead is what has one answer in both; empty if nothing has.
+	Instead string
+	// Local says that Athena answers the query, so that it is no mistake there.
+	Local bool
+}
+
+// Error names the expression, Athena's answer, and what to write.
+func (e *RefusedError) Error() string {
+	if e.Instead == "" {
+		return fmt.Sprintf("%s: Athena %s", e.Expression, e.Athena)
+	}
+	return fmt.Sprintf("%s: Athena %s. Write: %s", e.Expression, e.Athena, e.Instead)
+}
 
 // Options of [Open]. The zero value is for a run with one lake.
 type Options struct {
@@ -53,6 +74,9 @@ type engine interface {
 // removes it. Errors: *catalog.DatabaseError, ErrWithoutEngine, those of the network (syscall.ECONNREFUSED when nothing
 // runs there), and what is wrong with the lake itself, such as a file whose column is not of the catalog's type.
 func Open(ctx context.Context, console string, options Options) (*Lake, error) {
+	if !hasEngine {
+		return nil, ErrWithoutEngine
+	}
 	lakes, err := source{console}.lakes(ctx)
 	if err != nil {
 		return nil, err

@@ -51,11 +51,12 @@ func TestQuery(t *testing.T) {
 		"SELECT count(*) FROM awsdatacatalog.shop.totals;":      "2\n",
 		"WITH t AS (SELECT n FROM things) SELECT max(n) FROM t": "7\n",
 		"SHOW TABLES": "things\ntotals\n",
-		"SELECT n / 2 FROM things WHERE name = 'b'":                              "3\n",
-		"SELECT name FROM things WHERE CAST(moment AS date) = DATE '2026-02-28'": "a\n",
-		"SELECT current_setting('TimeZone')":                                     "UTC\n",
-		"SELECT typeof(current_date), current_date = CAST(now() AS date)":        "DATE,true\n",
-		"SELECT max(x) FROM things WHERE day >= current_date":                    "\n",
+		"SELECT n / 2 FROM things WHERE name = 'b'":                                             "3\n",
+		"SELECT name FROM things WHERE CAST(moment AS date) = DATE '2026-02-28'":                "a\n",
+		"SELECT to_unixtime(CAST(TIMESTAMP '1970-01-01 00:00:00' AS timestamp with time zone))": "0\n",
+		"SELECT current_date, current_date = CAST(now() AS date)": time.Now().UTC().Format(time.DateOnly) +
+			",true\n",
+		"SELECT max(x) FROM things WHERE day >= current_date": "\n",
 	} {
 		if got := answer(t, lake, query); got != want {
 			t.Errorf("%s: got %q, want %q", query, got, want)
@@ -128,8 +129,8 @@ func TestConcurrentQueries(t *testing.T) {
 				return
 			}
 			defer held.Close()
-			if got := answer(t, lake, "SELECT n / 2, current_setting('TimeZone'), typeof(moment) FROM things"); got !=
-				"2,UTC,TIMESTAMP\n" {
+			if got := answer(t, lake, "SELECT n / 2, to_unixtime(CAST(DATE '1970-01-01' AS "+
+				"timestamp with time zone)) FROM things"); got != "2,0\n" {
 				t.Errorf("got %q", got)
 			}
 		})
@@ -142,23 +143,13 @@ func TestCancel(t *testing.T) {
 	lake := small(nil).open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	rows, err := lake.Query(ctx, "SELECT sum(a.range * b.range) FROM range(100000000) AS a, range(100000000) AS b")
+	rows, err := lake.Query(ctx, "SELECT sum(a.n * b.n) FROM UNNEST(sequence(1, 10000000)) AS a (n) "+
+		"CROSS JOIN UNNEST(sequence(1, 10000000)) AS b (n)")
 	if err == nil {
 		err = lakequery.Write(&strings.Builder{}, lakequery.FormatCSV, rows)
 	}
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
-	}
-}
-
-// Queries have bounds of memory and files.
-func TestMemory(t *testing.T) {
-	t.Parallel()
-	lake := small(nil).open(t)
-	if got := answer(t, lake,
-		"SELECT current_setting('memory_limit'), current_setting('max_temp_directory_size')"); got !=
-		"953.6 MiB,9.3 GiB\n" {
-		t.Errorf("got %q", got)
 	}
 }
 

@@ -6,14 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 	"unicode"
-
-	"github.com/google/uuid"
 )
 
 // Format is a form in which rows are written.
@@ -254,8 +254,6 @@ func jsonValue(c column, v any) ([]byte, error) {
 		if strings.HasPrefix(c.dataType, "TIMESTAMP") {
 			value = v.UTC().Format("2006-01-02T15:04:05.999999Z07:00")
 		}
-	case []byte:
-		value = text(c, v)
 	case *big.Int:
 		value = json.Number(v.String())
 	case fmt.Stringer:
@@ -280,22 +278,29 @@ func text(c column, v any) string {
 		switch {
 		case c.dataType == "DATE":
 			return v.Format(time.DateOnly)
-		case strings.HasPrefix(c.dataType, "TIME") && !strings.HasPrefix(c.dataType, "TIMESTAMP"):
-			return v.Format("15:04:05.000")
 		case c.dataType == "TIMESTAMPTZ":
 			return v.UTC().Format("2006-01-02 15:04:05.000 UTC")
 		default:
 			return v.Format("2006-01-02 15:04:05.000")
 		}
 	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	case []byte:
-		if id, err := uuid.FromBytes(v); err == nil && c.dataType == "UUID" {
-			return id.String()
+		if math.IsInf(v, 0) {
+			return strings.TrimPrefix(strconv.FormatFloat(v, 'g', -1, 64), "+") + "inity"
 		}
-		return fmt.Sprintf("%x", v)
+		return strconv.FormatFloat(v, 'g', -1, 64)
 	case fmt.Stringer:
+		if scale := scales.FindStringSubmatch(c.dataType); scale != nil {
+			return padded(v.String(), scale[1])
+		}
 		return v.String()
+	case []any:
+		entries := make([]string, len(v))
+		for i, entry := range v {
+			if entries[i] = "null"; entry != nil {
+				entries[i] = text(column{}, entry)
+			}
+		}
+		return "[" + strings.Join(entries, ", ") + "]"
 	case bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32:
 		return fmt.Sprint(v)
 	}
@@ -303,4 +308,16 @@ func text(c column, v any) string {
 		return string(document)
 	}
 	return fmt.Sprint(v)
+}
+
+var scales = regexp.MustCompile(`^DECIMAL\(\d+,(\d+)\)$`)
+
+// padded is the decimal with all digits of its scale.
+func padded(number, scale string) string {
+	digits, err := strconv.Atoi(scale)
+	if err != nil || digits == 0 {
+		return number
+	}
+	whole, fraction, _ := strings.Cut(number, ".")
+	return whole + "." + fraction + strings.Repeat("0", max(0, digits-len(fraction)))
 }

@@ -12,9 +12,9 @@ func TestWrite(t *testing.T) {
 	t.Parallel()
 	lake := small(nil).open(t)
 	const values = `SELECT 'a' AS text, 1 AS n, true AS yes, 0.5e0 AS x, CAST(1.50 AS decimal(10,2)) AS price, DATE '2026-01-31' AS day,
-		TIMESTAMP '2026-01-31 09:00:00.5' AS at, TIMESTAMP '2026-01-31 09:00:00' AT TIME ZONE 'Asia/Tokyo' AS zoned,
-		TIME '09:00:00' AS hour, CAST(9223372036854775807 AS hugeint) + 1 AS huge, CAST('NaN' AS double) AS nan,
-		CAST('6f0c1f0e-8c1d-4f9e-9d0b-000000000001' AS uuid) AS id, CAST('hi' AS blob) AS bytes, [1, 2] AS list, NULL AS none`
+		TIMESTAMP '2026-01-31 09:00:00.5' AS at, CAST(TIMESTAMP '2026-01-31 00:00:00' AS timestamp with time zone) AS zoned,
+		(SELECT sum(n) FROM UNNEST(ARRAY[9223372036854775807, 1]) AS t (n)) AS huge, nan() AS nan,
+		ARRAY['a', NULL, 'b, c'] AS list, NULL AS none`
 	for name, test := range map[string]struct {
 		format      lakequery.Format
 		query, want string
@@ -27,15 +27,15 @@ func TestWrite(t *testing.T) {
 			`SELECT 'a' || chr(10) || 'b' || chr(9) || chr(27) || '[2J' || chr(8238) || 'é' AS a`,
 			"a\n-\na\\nb\\t\\x1b[2J\\u202eé\n(1 row)\n"},
 		"CSV": {lakequery.FormatCSV, values,
-			"text,n,yes,x,price,day,at,zoned,hour,huge,nan,id,bytes,list,none\n" +
-				`a,1,true,0.5,1.5,2026-01-31,2026-01-31 09:00:00.500,2026-01-31 00:00:00.000 UTC,09:00:00.000,9223372036854775808,NaN,6f0c1f0e-8c1d-4f9e-9d0b-000000000001,6869,"[1,2]",` + "\n"},
+			"text,n,yes,x,price,day,at,zoned,huge,nan,list,none\n" +
+				`a,1,true,0.5,1.50,2026-01-31,2026-01-31 09:00:00.500,2026-01-31 00:00:00.000 UTC,9223372036854775808,NaN,"[a, null, b, c]",` + "\n"},
 		"CSVQuotes": {lakequery.FormatCSV, `SELECT 'a "b", c' || chr(10) || 'd' AS a`, "a\n\"a \"\"b\"\", c\nd\"\n"},
 		"JSON": {lakequery.FormatJSON, "SELECT 1 AS b, NULL AS a UNION ALL SELECT 2, 'x\"y' ORDER BY 1",
 			"[\n{\"b\":1,\"a\":null},\n{\"b\":2,\"a\":\"x\\\"y\"}\n]\n"},
 		"JSONNone": {lakequery.FormatJSON, "SELECT 1 AS n WHERE false", "[]\n"},
 		"JSONLines": {lakequery.FormatJSONLines, values,
-			`{"text":"a","n":1,"yes":true,"x":0.5,"price":1.5,"day":"2026-01-31","at":"2026-01-31T09:00:00.5Z","zoned":"2026-01-31T00:00:00Z","hour":"09:00:00.000",` +
-				`"huge":9223372036854775808,"nan":"NaN","id":"6f0c1f0e-8c1d-4f9e-9d0b-000000000001","bytes":"6869","list":[1,2],"none":null}` + "\n"},
+			`{"text":"a","n":1,"yes":true,"x":0.5,"price":1.5,"day":"2026-01-31","at":"2026-01-31T09:00:00.5Z","zoned":"2026-01-31T00:00:00Z",` +
+				`"huge":9223372036854775808,"nan":"NaN","list":["a",null,"b, c"],"none":null}` + "\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,10 +72,10 @@ func TestWriteErrors(t *testing.T) {
 	}{
 		"UnknownFormat": {"xml", "SELECT 1", `format "xml"`},
 		"TwiceInJSON":   {lakequery.FormatJSON, "SELECT 1 AS a, 2 AS a", "column a is there twice"},
-		"Table":         {lakequery.FormatTable, "SELECT range FROM range(100000)", "broken"},
-		"CSV":           {lakequery.FormatCSV, "SELECT range FROM range(100000)", "broken"},
-		"JSON":          {lakequery.FormatJSON, "SELECT range FROM range(100000)", "broken"},
-		"JSONLines":     {lakequery.FormatJSONLines, "SELECT range FROM range(100000)", "broken"},
+		"Table":         {lakequery.FormatTable, "SELECT n FROM UNNEST(sequence(1, 100000)) AS t (n)", "broken"},
+		"CSV":           {lakequery.FormatCSV, "SELECT n FROM UNNEST(sequence(1, 100000)) AS t (n)", "broken"},
+		"JSON":          {lakequery.FormatJSON, "SELECT n FROM UNNEST(sequence(1, 100000)) AS t (n)", "broken"},
+		"JSONLines":     {lakequery.FormatJSONLines, "SELECT n FROM UNNEST(sequence(1, 100000)) AS t (n)", "broken"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
