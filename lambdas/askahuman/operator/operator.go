@@ -23,7 +23,8 @@ var files embed.FS
 func New(signIn webapp.SignIn) (*kit.API, error) {
 	return webapp.New(webapp.Config{
 		Name: "Ask-a-Human: operators", Description: "Operators decide about what was reported.",
-		Key: "ask-a-human.operator", Home: askahuman.OperatorPage, Views: []string{askahuman.OperatorPage + "/agent"},
+		Key: "ask-a-human.operator", Home: askahuman.OperatorPage,
+		Views: []string{askahuman.OperatorPage + "/agent", askahuman.OperatorPage + "/names"},
 		Files: files, Settings: signIn.Settings(), Connect: []string{signIn.URL},
 	})
 }

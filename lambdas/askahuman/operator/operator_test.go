@@ -44,6 +44,7 @@ func TestPage(t *testing.T) {
 	p.CheckCompressed(t)
 	// The kit has texts of actions that this page has not.
 	p.CheckTexts(t, "action.")
+	p.CheckClasses(t)
 	if got := p.Get("/operator").Body.String(); !strings.Contains(got, "asks.example.com/operator") {
 		t.Errorf("the page does not know its address: %.500s", got)
 	}

@@ -34,6 +34,7 @@ func TestPage(t *testing.T) {
 		"budget":     func(t *testing.T, p webapptest.Page) { p.CheckBudget(t) },
 		"compressed": func(t *testing.T, p webapptest.Page) { p.CheckCompressed(t) },
 		"texts":      func(t *testing.T, p webapptest.Page) { p.CheckTexts(t) },
+		"classes":    func(t *testing.T, p webapptest.Page) { p.CheckClasses(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -28,6 +28,14 @@ func TestPage(t *testing.T) {
 	p.CheckCompressed(t)
 	// The kit has texts of actions that this page has not.
 	p.CheckTexts(t, "action.")
+	p.CheckClasses(t)
+}
+
+// The days of testdata/days.txt are understood as it says, in the language of the page, and leave the title. What is
+// not understood has no day, and stays in it.
+func TestDays(t *testing.T) {
+	t.Parallel()
+	webapptest.Run(t, "testdata/days.mjs", "testdata/days.txt", "modules/days.js")
 }
 
 // The page calls the API by the operations of its document.

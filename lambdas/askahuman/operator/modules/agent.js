@@ -18,14 +18,17 @@ export async function show({parameters, signal, reload}) {
 
   function draw() {
     const {blocked, questions, more} = of;
-    const block = doing(t(blocked ? 'agent.lift' : 'agent.block'), () => api.blockAgent(id, !blocked), () => {
+    const block = doing(t(blocked ? 'agent.lift' : 'agent.block'),
+      () => api.blockAgent(id, !blocked, of.version), () => {
       of.blocked = !blocked;
+      of.version++;
       again(blocked ? 'agent.lifted' : 'agent.blocked');
     }, {class: blocked ? null : 'danger'});
     put(content, foreign('h2', {class: 'foreign', tabindex: '-1'}, id),
       h('p', {class: 'standing', 'data-blocked': blocked}, t(blocked ? 'agent.isBlocked' : 'agent.isNotBlocked')),
       h('div', {class: 'actions'}, block,
-        questions.length > 1 && doing(t('agent.hideAll'), () => api.hideAll(id), reload, {class: 'danger'})),
+        questions.length > 1 && doing(t('agent.hideAll'), () => api.hideAll(id, of.version), reload,
+          {class: 'danger'})),
       h('h3', null, t('agent.questions', {n: questions.length})),
       more && h('p', {class: 'hint'}, t('agent.moreQuestions')),
       questions.length === 0 ? h('p', {class: 'empty'}, t('agent.none'))
@@ -33,7 +36,7 @@ export async function show({parameters, signal, reload}) {
   }
 
   function card(question) {
-    const hide = doing(t('hide.question'), () => api.hide(question.question_id, null, true), () => {
+    const hide = doing(t('hide.question'), () => api.hide(question, true), () => {
       of.questions = of.questions.filter((other) => other !== question);
       again('report.hidden');
     }, {class: 'danger'});

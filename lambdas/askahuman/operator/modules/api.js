@@ -5,17 +5,27 @@ import * as operations from './operations.js';
 
 export const reports = ({signal, ...values}) => call(operations.listReports, {limit: 20, ...values}, {signal});
 
-export const dismiss = (id, dismissed) => call(operations.decideReport, {report_id: id}, {body: {dismissed}});
+/** dismiss decides on a report as it was seen, and so do all of these: version says which decisions were known. */
+export const dismiss = ({report_id, version}, dismissed) =>
+  call(operations.decideReport, {report_id}, {body: {dismissed, version}});
 
 /** hide hides a question, or an answer to it, or shows it again. */
-export const hide = (question, answer, hidden) => answer
-  ? call(operations.hideResponse, {question_id: question, response_id: answer}, {body: {hidden}})
-  : call(operations.hideQuestion, {question_id: question}, {body: {hidden}});
+export const hide = ({question_id, response_id, version}, hidden) =>
+  call(response_id ? operations.hideResponse : operations.hideQuestion, {question_id, response_id},
+    {body: {hidden, version}});
 
 export const ofAgent = (agent, signal) => call(operations.listOpenOfAgent, {agent_id: agent}, {signal});
 
-export const hideAll = (agent) => call(operations.hideOpenOfAgent, {}, {body: {agent_id: agent, hidden: true}});
+export const hideAll = (agent, version) =>
+  call(operations.hideOpenOfAgent, {}, {body: {agent_id: agent, hidden: true, version}});
 
-export const blockAgent = (agent, blocked) => call(operations.block, {}, {body: {agent_id: agent, blocked}});
+export const blockAgent = (agent, blocked, version) =>
+  call(operations.block, {}, {body: {agent_id: agent, blocked, version}});
 
-export const blockPerson = (person, blocked) => call(operations.block, {}, {body: {person, blocked}});
+export const blockPerson = (person, blocked, version) =>
+  call(operations.block, {}, {body: {person, blocked, version}});
+
+export const board = (period, signal) => call(operations.readBoard, {period}, {signal});
+
+export const resetHandle = (person, reset, version) =>
+  call(operations.resetHandle, {}, {body: {person, reset, version}});

@@ -1,11 +1,13 @@
 // Buttons that change something, and say what came of it.
 
+import {go} from '../../../kit/webapp/modules/app.js';
 import {h, put, say} from '../../../kit/webapp/modules/dom.js';
-import {has, t} from '../../../kit/webapp/modules/texts.js';
+import {ago, has, t} from '../../../kit/webapp/modules/texts.js';
+import {operator} from './operator.js';
 
 /**
  * doing is a button for a request. done is called when it was carried out. Where it was not, the reason stands beside
- * the button, and one can try again.
+ * the button, and one can try again. Who is not signed in any more is asked to sign in.
  */
 export function doing(label, request, done, attributes = {}) {
   const why = h('span', {class: 'problem', hidden: true});
@@ -15,7 +17,12 @@ export function doing(label, request, done, attributes = {}) {
     try {
       done(await request());
     } catch (error) {
-      put(why, has(`said.${error.kind}`) ? t(`said.${error.kind}`) : t('said.server'));
+      if (error.kind === 'signedOut') {
+        operator.forget();
+        go(location.pathname + location.search);
+        return;
+      }
+      put(why, reason(error));
       why.hidden = false;
       say(why.textContent);
     }
@@ -24,4 +31,10 @@ export function doing(label, request, done, attributes = {}) {
     if (button.isConnected && document.activeElement === document.body) button.focus();
   }}, label);
   return [button, why];
+}
+
+function reason({kind, told}) {
+  if (kind !== 'decided') return has(`said.${kind}`) ? t(`said.${kind}`) : t('said.server');
+  const {decided_by: name, decided_at: at, decision} = told.decision;
+  return t('said.decided', {name, ago: ago(at), what: t(`decided.${decision}`)});
 }

@@ -12,8 +12,8 @@ export const {me: operator, behind} = await entrance(settings.signIn,
 
 export const {call} = client({
   headers: async () => ({Authorization: `Bearer ${await operator.token()}`}),
-  // forbidden: signed in, and no operator.
-  kinds: {401: 'signedOut', 403: 'forbidden'},
+  // forbidden: signed in, and no operator. decided: another operator has decided since this one looked.
+  kinds: {401: 'signedOut', 403: 'forbidden', DECIDED_MEANWHILE: 'decided'},
 });
 
 const forbidden = () => state('forbidden', {text: t('state.forbidden.text', {name: operator.name()}), actions: [

@@ -66,29 +66,44 @@ function choice(label, values, chosen, parameters, name) {
 
 function card(report, shown, settle) {
   const answer = report.response_id !== undefined;
-  const gone = report.prompt === undefined;
-  const what = answer ? 'answer' : 'question';
+  const named = report.handle !== undefined;
+  const gone = report.prompt === undefined && !named;
+  const what = answer ? 'answer' : named ? 'name' : 'question';
   const hide = (hidden) => doing(t(hidden ? `hide.${what}` : `unhide.${what}`),
-    () => api.hide(report.question_id, report.response_id, hidden),
+    () => api.hide(report, hidden),
     () => settle(report, hidden ? 'report.hidden' : 'report.shown'), {class: hidden ? 'danger' : null});
   const dismiss = (dismissed) => doing(t(dismissed ? 'report.dismiss' : 'report.reopen'),
-    () => api.dismiss(report.report_id, dismissed),
+    () => api.dismiss(report, dismissed),
     () => settle(report, dismissed ? 'report.dismissed' : 'report.reopened'));
   const agent = report.agent_id && `/operator/agent?${new URLSearchParams({id: report.agent_id})}`;
   return h('li', {class: 'card report', 'data-report': report.report_id},
     h('h2', {tabindex: '-1'}, t(`report.${what}`)),
-    gone ? h('p', null, t('report.gone')) : [foreign('blockquote', {class: 'foreign'}, report.prompt), options(report)],
+    named ? name(report) : gone ? h('p', null, t('report.gone')) :
+      [foreign('blockquote', {class: 'foreign'}, report.prompt), options(report)],
     answer && !gone && [h('h3', null, t('report.said')), foreign('blockquote', {class: 'foreign said'}, said(report))],
     h('p', {class: 'facts'}, report.hidden && h('span', {class: 'badge'}, t('report.isHidden')),
       h('span', null, h('time', {datetime: report.reported_at}, ago(report.reported_at))),
       report.decided_by && h('span', null, t('report.decided', {name: report.decided_by}))),
     complaints(report.complaints),
     h('div', {class: 'actions'},
-      gone ? null : hide(!report.hidden),
+      gone || named ? null : hide(!report.hidden),
+      named && shown === 'open' && !report.name_reset && take(report, settle),
       shown === 'dismissed' ? dismiss(false) : shown === 'open' ? dismiss(true) : null,
       agent && link(agent, {class: 'button'}, t('report.agent'))),
-    report.person && person(report.person));
+    report.person && person(report));
 }
+
+/** name is what was reported, and what the person is called now. */
+const name = ({handle, current_handle: current = handle, name_reset: reset = false}) => [
+  foreign('blockquote', {class: 'foreign'}, handle),
+  reset ? h('p', null, t('names.isReset')) : current !== handle && h('p', null, t('report.nameNow'), ' ',
+    foreign('span', {class: 'foreign'}, current))];
+
+/** take takes the name away that the person has, which settles the report. */
+const take = (report, settle) => doing(t('names.reset'), async () => {
+  await api.resetHandle(report.person, true, report.person_version ?? 0);
+  await api.dismiss(report, true);
+}, () => settle(report, 'names.isReset'), {class: 'danger'});
 
 /** said is an answer as a text: its own, or that of the option. */
 const said = (report) => report.answer ?? report.options?.[report.selected_option] ?? '';
@@ -105,13 +120,18 @@ function complaints(all) {
     h('ul', {class: 'complaints'}, all.map(entry)));
 }
 
-/** person blocks who answered. The API does not say whether someone is blocked. */
-function person(id) {
-  const outcome = h('p', {role: 'status'});
+/** person blocks who answered, or has the name. */
+function person(report) {
+  const {person: id, person_blocked: blocked = false} = report;
+  const outcome = h('p', {role: 'status'}, blocked && t('person.blocked'));
   const block = (blocked) => doing(t(blocked ? 'person.block' : 'person.lift'),
-    () => api.blockPerson(id, blocked),
-    () => put(outcome, t(blocked ? 'person.blocked' : 'person.lifted')), {class: blocked ? 'danger' : null});
-  return h('details', {class: 'person'}, h('summary', null, t('person.title')),
+    () => api.blockPerson(id, blocked, report.person_version ?? 0),
+    () => {
+      report.person_version = (report.person_version ?? 0) + 1;
+      put(outcome, t(blocked ? 'person.blocked' : 'person.lifted'));
+    }, {class: blocked ? 'danger' : null});
+  return h('details', {class: 'person'},
+    h('summary', null, t(report.handle === undefined ? 'person.title' : 'person.named')),
     h('p', null, t('person.text')),
     h('div', {class: 'actions'}, block(true), block(false)), outcome);
 }

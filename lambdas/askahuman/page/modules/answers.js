@@ -5,6 +5,7 @@
 import {Outbox} from '../../../kit/webapp/modules/outbox.js';
 import {dropDraft, read, write} from '../../../kit/webapp/modules/store.js';
 import {answer} from './api.js';
+import {arrived} from './standing.js';
 
 export const answers = new Outbox({
   send: (entry) => answer(entry.body),
@@ -14,6 +15,7 @@ export const answers = new Outbox({
     remember('answered', entry.id);
     dropDraft(entry.id);
   },
+  settling: (entry, outcome) => outcome.kind === 'sent' ? arrived(entry, outcome.receipt) : null,
 });
 
 // The feed leaves out the questions that this device has answered, which the server lists for a moment more, and those

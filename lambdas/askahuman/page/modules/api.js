@@ -16,7 +16,9 @@ const zone = () => {
 export const {call} = client({
   headers: () => ({'X-Fingerprint': person(), ...(zone() && {'X-Timezone': zone()})}),
   // closed: the question takes no answers. answered: already. blocked: this person may not.
-  kinds: {410: 'closed', 409: 'answered', BLOCKED: 'blocked', NEVER_ANSWERED: 'unnamed', HANDLE_RESET: 'reset'},
+  kinds: {410: 'closed', 409: 'answered', BLOCKED: 'blocked', NEVER_ANSWERED: 'unnamed', HANDLE_RESET: 'reset',
+    HANDLE_RESERVED: 'handleReserved', HANDLE_OFFENSIVE: 'handleOffensive', HANDLE_NUMBER: 'handleNumber',
+    HANDLE_TAKEN: 'handleTaken', HANDLE_NOT_FOUND: 'handleGone'},
   // How many more answers this person may send, and until when, is told before they are spent.
   seen({url, headers}) {
     const left = Number.parseInt(headers.get('X-RateLimit-Remaining') ?? '', 10);
@@ -33,7 +35,7 @@ export const stats = (signal) => call(operations.readStats, {}, {signal});
 
 export const responses = (cursor, signal) => call(operations.listAnswers, {limit: 20, cursor}, {signal});
 
-export const leaderboard = (period, signal, limit = 20) => call(operations.readLeaderboard, {period, limit}, {signal});
+export const leaderboard = (period, signal) => call(operations.readLeaderboard, {period, limit: 20}, {signal});
 
 export const chooseHandle = (handle) => call(operations.chooseHandle, {}, {body: {handle}});
 

@@ -3,12 +3,13 @@
 import {frame, notify, start, tell} from '../../../kit/webapp/modules/app.js';
 import {link} from '../../../kit/webapp/modules/dom.js';
 import {settings} from '../../../kit/webapp/modules/settings.js';
-import {read} from '../../../kit/webapp/modules/store.js';
+import {elsewhere, read} from '../../../kit/webapp/modules/store.js';
 import {t} from '../../../kit/webapp/modules/texts.js';
 import {answers} from './answers.js';
 import {beside} from './beside.js';
 import * as feed from './feed.js';
 import * as question from './question.js';
+import {renew} from './standing.js';
 
 answers.addEventListener('change', () => notify());
 answers.addEventListener('settled', ({detail: {entry, outcome}}) => {
@@ -18,6 +19,8 @@ answers.addEventListener('settled', ({detail: {entry, outcome}}) => {
     {n: outcome.receipt.points_earned}) : t('notice.sent'));
   else tell(t(`notice.${outcome.kind}`, {prompt: entry.title}));
 });
+// Another tab has answered.
+elsewhere((key) => { if (key === 'answered') renew(); });
 
 if (location.pathname === '/') feed.ask();
 await start({
@@ -30,7 +33,7 @@ await start({
     {path: /^\/leaderboard$/, name: 'leaderboard', load: () => import('./leaderboard.js')},
     {path: /^\/settings$/, name: 'settings', load: () => import('./settings.js')},
   ],
-  navigation: {questions: '/', me: '/me', leaderboard: '/leaderboard', settings: '/settings'},
+  navigation: () => ({questions: '/', me: '/me', leaderboard: '/leaderboard', settings: '/settings'}),
   standing: () => {
     const n = answers.waiting().filter(({until}) => !(until > Date.now())).length;
     return n > 0 ? [t('notice.waiting', {n})] : [];

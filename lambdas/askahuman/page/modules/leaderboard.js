@@ -1,27 +1,37 @@
 // The people with the most points of the day, of the week and of all time.
 
-import * as api from './api.js';
-import {foreign, h, heading, link} from '../../../kit/webapp/modules/dom.js';
+import {foreign, h, heading, link, put} from '../../../kit/webapp/modules/dom.js';
+import {settings} from '../../../kit/webapp/modules/settings.js';
+import {form} from './report.js';
 import {stateOf} from '../../../kit/webapp/modules/states.js';
 import {number, t} from '../../../kit/webapp/modules/texts.js';
-
-const periods = ['daily', 'weekly', 'all_time'];
+import {follow, periods} from './standing.js';
 
 export async function show({parameters, signal, reload}) {
   const period = periods.includes(parameters.get('period')) ? parameters.get('period') : 'all_time';
-  let board;
+  const board = h('div'), below = h('div');
+  const draw = (standing) => {
+    put(board, ranks(period, standing));
+    // Who is reporting a name goes on.
+    if (below.querySelector('details[open]')) return;
+    put(below, settings.reports && reporting([...new Set(standing.entries
+      .flatMap((one) => one.is_current_user ? [] : [one.handle]))]));
+  };
   try {
-    board = await api.leaderboard(period, signal);
+    await follow([period], (standing) => draw(standing[period]), signal, {again: true, lost: () => reload()});
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     return stateOf(error, reload);
   }
-  const {entries} = board;
   return h('div', {class: 'leaderboard'}, heading(t('board.title')),
     h('nav', {'aria-label': t('board.periods')}, h('ul', {class: 'chips'}, periods.map((one) =>
       h('li', null, link(`/leaderboard?period=${one}`, {class: 'chip', 'aria-current': one === period ? 'true' : null},
         t(`board.${one}`)))))),
-    entries.length === 0 ? h('p', {class: 'empty'}, t('board.empty')) : h('table', null,
+    board, below);
+}
+
+function ranks(period, {entries, your_rank: rank, your_points: n}) {
+  return [entries.length === 0 ? h('p', {class: 'empty'}, t('board.empty')) : h('table', null,
       h('caption', {class: 'hidden'}, t(`board.${period}`)),
       h('thead', null, h('tr', null, ['rank', 'name', 'points', 'answers'].map((one) =>
         h('th', {scope: 'col'}, t(`board.${one}`))))),
@@ -29,7 +39,16 @@ export async function show({parameters, signal, reload}) {
         h('td', null, number(one.rank)), h('th', {scope: 'row'}, foreign('span', {class: 'foreign'}, one.handle),
           one.is_current_user && h('span', {class: 'you'}, t('board.you'))),
         h('td', null, number(one.points)), h('td', null, number(one.answers)))))),
-    h('p', {class: 'standing'}, board.your_rank === null ? (board.your_points > 0 ? t('board.far',
-      {n: board.your_points}) : t('board.none'))
-      : t('board.yours', {rank: board.your_rank, n: board.your_points})));
+    h('p', {class: 'standing'},
+      rank === null ? t(n > 0 ? 'board.far' : 'board.none', {n}) : t('board.yours', {rank, n}))];
+}
+
+/** reporting lets one report a name of someone else. */
+function reporting(names) {
+  if (names.length === 0) return null;
+  const name = h('select', {id: 'name', class: 'foreign'}, names.map((one) =>
+    h('option', {value: one, dir: 'auto'}, one)));
+  return h('details', {class: 'report'}, h('summary', null, t('named.open')),
+    form(() => ({handle: name.value}), (reason) => t(`named.${reason}`),
+      {first: [h('label', {for: 'name'}, t('named.name')), name]}));
 }

@@ -3,7 +3,9 @@
 import {add, foreign, h, heading, put, say} from '../../../kit/webapp/modules/dom.js';
 import {stateOf} from '../../../kit/webapp/modules/states.js';
 import {ago, t} from '../../../kit/webapp/modules/texts.js';
+import {answers} from './answers.js';
 import * as api from './api.js';
+import {recent} from './standing.js';
 
 export async function show({signal, reload}) {
   let page;
@@ -15,8 +17,13 @@ export async function show({signal, reload}) {
   }
   const list = h('ul', {class: 'cards', 'aria-label': t('own.title')});
   const below = h('div', {class: 'actions'});
+  const listed = new Set();
+  const fresh = (all) => all.filter(({question_id: id}) => !listed.has(id) && listed.add(id));
   const draw = ({responses, next_cursor: cursor}) => {
-    add(list, responses.map(card));
+    // What the server lists is known better than what has just arrived there.
+    const read = fresh(responses);
+    list.prepend(...fresh(recent).map(card));
+    add(list, read.map(card));
     put(below, list.children.length === 0 && h('p', {class: 'empty'}, t('own.empty')),
       cursor && h('button', {type: 'button', onclick: (event) => more(event.currentTarget, cursor)}, t('own.more')));
   };
@@ -34,6 +41,14 @@ export async function show({signal, reload}) {
     }
   }
 
+  answers.addEventListener('settled', async ({detail: {outcome}}) => {
+    if (outcome.kind !== 'sent') return;
+    // What an earlier attempt earned the server alone knows.
+    const newest = outcome.receipt ? recent :
+      await api.responses(null, signal).then(({responses}) => responses, () => []);
+    list.prepend(...fresh(newest).map(card));
+    if (list.children.length > 0) below.querySelector('.empty')?.remove();
+  }, {signal});
   draw(page);
   return h('div', {class: 'own-answers'}, heading(t('own.title')), h('p', {class: 'lead'}, t('own.lead')), list, below);
 }

@@ -10,6 +10,7 @@ import * as api from './api.js';
 import {badge, step} from './badges.js';
 import {facts} from './feed.js';
 import {prompt} from './prompt.js';
+import {follow} from './standing.js';
 
 export const longestAnswer = 5000;
 
@@ -74,7 +75,7 @@ function form(question, own, view) {
   const problem = h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true});
   const control = choice ? options(question, values, changed) : text(values, changed, () => element.requestSubmit());
   const element = h('form', {class: 'answer', novalidate: true, onsubmit: submit}, control, confidence(values, changed),
-    problem, left(),
+    problem, left(signal),
     h('p', {class: 'actions'}, h('button', {type: 'submit', class: 'primary'}, t('question.send')),
       !view.example && h('button', {type: 'button', class: 'plain', onclick: () => {
         pass(id);
@@ -135,11 +136,25 @@ function undoing(question, {id, redraw, signal}) {
       t('action.sendNow'))));
 }
 
-/** left says how many more answers one may send, when they are few. */
-function left() {
+/** mayStill says how many more answers one may send until when, beside those that wait; nothing if they are many. */
+function mayStill() {
   const limit = read('limit');
-  if (!(limit?.until > Date.now()) || limit.left > 5) return null;
-  return h('p', {class: 'hint'}, t('question.left', {n: limit.left, time: time(limit.until)}));
+  if (!(limit?.until > Date.now()) || limit.left > 5) return '';
+  const n = Math.max(0, limit.left - answers.waiting().length);
+  return t(n > 0 ? 'question.left' : 'question.leftNone', {n, time: time(limit.until)});
+}
+
+/** left is what mayStill says, as long as the form is shown. */
+function left(signal) {
+  const hint = h('p', {class: 'hint', 'data-left': ''});
+  const draw = () => {
+    hint.textContent = mayStill();
+    hint.hidden = !hint.textContent;
+  };
+  answers.addEventListener('change', draw, {signal});
+  elsewhere((key) => key === 'limit' && draw(), signal);
+  draw();
+  return hint;
 }
 
 /** mistakeIn says what is wrong with a text, or nothing. */
@@ -203,8 +218,9 @@ function confidence(values, changed) {
     h('input', {type: 'radio', name: 'confidence', value: String(level), checked: values.confidence === level,
       'aria-label': t(`question.confidence${level}`), onchange: () => choose(level)}),
     h('span', null, String(level)));
-  const levels = h('div', {class: 'levels'}, h('span', {'aria-hidden': 'true'}, t('question.unsure')),
-    [1, 2, 3, 4, 5].map(one), h('span', {'aria-hidden': 'true'}, t('question.sure')), none);
+  const levels = h('div', {class: 'levels'}, h('div', {class: 'scale'}, [1, 2, 3, 4, 5].map(one),
+    h('p', {class: 'ends', 'aria-hidden': 'true'}, h('span', null, t('question.unsure')),
+      h('span', null, t('question.sure')))), none);
   const choose = (level) => {
     values.confidence = level;
     none.hidden = level === null;
@@ -228,8 +244,10 @@ function kept({id}, problem = null) {
   const entry = answers.find(id);
   if (!entry) return state('answered');
   const again = () => answers.deliver(id);
-  if (problem?.kind === 'limited') return stateOf(problem, again, h('p', null, t('state.kept.text')));
+  if (problem?.kind === 'limited') return stateOf(problem, again, h('p', null, t('state.kept.then')));
+  const limit = read('limit');
   return state('kept', {
+    text: limit?.left === 0 && limit.until > Date.now() ? t('question.leftNone', {time: time(limit.until)}) : undefined,
     more: written(entry.body.answer),
     actions: [h('button', {type: 'button', class: 'primary', onclick: again}, t('action.sendNow')),
       link('/', {class: 'button'}, t('action.home'))],
@@ -256,10 +274,9 @@ function thanks(receipt, options, signal) {
     say(t('thanks.said', {n: receipt.points_earned}));
   }
   const standing = h('p', {class: 'standing'}, receipt ? t('thanks.total', {n: receipt.total_points}) : '');
-  api.stats(signal).then((stats) => {
-    put(standing, t('thanks.total', {n: stats.total_points}), ' ',
-      stats.streak_days > 0 && t('thanks.streak', {n: stats.streak_days}));
-  }).catch(() => { /* The answer is sent; its thanks do not wait for more. */ });
+  follow(['stats'], ({stats}) => put(standing, t('thanks.total', {n: stats.total_points}), ' ',
+    stats.streak_days > 0 && t('thanks.streak', {n: stats.streak_days})), signal, {lost: () => put(standing)})
+    .catch(() => { /* The answer is sent; its thanks do not wait for more. */ });
   return h('section', {class: 'state thanks', 'data-state': 'thanks'}, heading(t('thanks.title')),
     h('p', null, t('thanks.text')), earned, standing, onward(signal));
 }
@@ -286,7 +303,7 @@ function reporting(id) {
   details.addEventListener('toggle', async () => {
     if (!details.open || details.querySelector('form')) return;
     const {form} = await import('./report.js');
-    details.append(form(id));
+    details.append(form(() => ({question_id: id}), (reason) => t(`report.${reason}`), {done: () => pass(id)}));
   });
   return details;
 }

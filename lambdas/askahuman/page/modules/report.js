@@ -1,14 +1,17 @@
-// Telling an operator that a question should not be here.
+// Telling an operator that a question, or someone's name, should not be here.
 
 import * as api from './api.js';
 import {h, put} from '../../../kit/webapp/modules/dom.js';
-import {pass} from './answers.js';
 import {t} from '../../../kit/webapp/modules/texts.js';
 
 const reasons = ['spam', 'abuse', 'personal_data', 'illegal', 'other'];
 
-export function form(id) {
-  const reason = h('select', {id: 'reason'}, reasons.map((one) => h('option', {value: one}, t(`report.${one}`))));
+/**
+ * form is a form for a report. about returns the fields of what is reported, and text what a reason is called. first
+ * are the form's first fields, and done is called when the report was sent.
+ */
+export function form(about, text, {first = [], done = () => {}} = {}) {
+  const reason = h('select', {id: 'reason'}, reasons.map((one) => h('option', {value: one}, text(one))));
   const comment = h('textarea', {id: 'comment', rows: '3', maxlength: '500', dir: 'auto'});
   const said = h('p', {role: 'status'});
   const send = h('button', {type: 'submit'}, t('report.send'));
@@ -18,9 +21,9 @@ export function form(id) {
       event.preventDefault();
       send.disabled = true;
       try {
-        const text = comment.value.trim();
-        await api.report({question_id: id, reason: reason.value, ...(text && {comment: text})});
-        pass(id);
+        const words = comment.value.trim();
+        await api.report({...about(), reason: reason.value, ...(words && {comment: words})});
+        done();
         put(event.target, h('p', {role: 'status', tabindex: '-1'}, t('report.thanks'))).firstChild.focus();
       } catch (error) {
         said.textContent = t(`said.${error.kind}`);
@@ -28,7 +31,7 @@ export function form(id) {
       }
     },
   },
-  h('label', {for: 'reason'}, t('report.reason')), reason,
+  first, h('label', {for: 'reason'}, t('report.reason')), reason,
   h('label', {for: 'comment'}, t('report.comment')), comment,
   h('p', {class: 'actions'}, send), said);
 }

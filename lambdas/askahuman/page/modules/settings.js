@@ -1,7 +1,7 @@
 // Language, notifications, and who one is.
 
 import {frame} from '../../../kit/webapp/modules/app.js';
-import {h, heading, say} from '../../../kit/webapp/modules/dom.js';
+import {h, heading, put, say} from '../../../kit/webapp/modules/dom.js';
 import {language} from '../../../kit/webapp/modules/language.js';
 import {settings as stack} from '../../../kit/webapp/modules/settings.js';
 import {read} from '../../../kit/webapp/modules/store.js';
@@ -10,12 +10,13 @@ import {answers} from './answers.js';
 import * as api from './api.js';
 import {become, person} from './person.js';
 import {picture} from './qr.js';
+import {forget, renew} from './standing.js';
 
 const intervals = [5, 15, 30, 60, 180, 720, 1440];
 
-export async function show({reload}) {
+export async function show({reload, signal}) {
   return h('div', {class: 'settings'}, heading(t('settings.title')), language(reload), await notifications(reload),
-    handle(), identity(reload), data(reload));
+    handle(), identity(reload, signal), data(reload, signal));
 }
 
 async function notifications(reload) {
@@ -59,8 +60,9 @@ function handle() {
     try {
       field.value = (await work()).handle;
       said.textContent = t(done);
+      renew();
     } catch (error) {
-      said.textContent = error.kind === 'refused' ? error.message : t(`said.${error.kind ?? 'server'}`);
+      said.textContent = t(error.kind === 'refused' ? 'said.handleForm' : `said.${error.kind ?? 'server'}`);
     }
   };
   api.stats().then((stats) => {
@@ -86,15 +88,16 @@ async function be(id, done, reload) {
     await push.unsubscribe();
   }
   become(id);
+  forget();
   await reload();
   frame();
   say(t(done));
 }
 
 /** question is a dialog that asks before something is done that cannot be taken back. */
-function question(name, title, text, yes, act) {
+function question(name, title, text, yes, act, signal) {
   const dialog = h('dialog', {'aria-labelledby': `${name}-title`},
-    h('h2', {id: `${name}-title`}, title), h('p', null, text), lost(),
+    h('h2', {id: `${name}-title`}, title), h('p', null, text), lost(signal),
     h('p', {class: 'actions'},
       h('button', {type: 'button', onclick: () => dialog.close()}, t('action.cancel')),
       h('button', {type: 'button', class: 'danger', onclick: async (event) => {
@@ -105,9 +108,9 @@ function question(name, title, text, yes, act) {
   return dialog;
 }
 
-function identity(reload) {
+function identity(reload, signal) {
   const confirm = question('reset', t('settings.resetTitle'), t('settings.resetText'), t('settings.resetDo'), () =>
-    be(undefined, 'settings.resetDone', reload));
+    be(undefined, 'settings.resetDone', reload), signal);
   const problem = h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true}, t('settings.anotherWrong'));
   // A code leads here, with the id where no server sees it.
   const given = new URLSearchParams(location.hash.slice(1)).get('id');
@@ -123,8 +126,8 @@ function identity(reload) {
       problem.hidden = false;
       field.focus();
     }
-  }}, h('p', null, t('settings.anotherText')), lost(), h('label', {for: 'another'}, t('settings.anotherLabel')), field,
-    problem,
+  }}, h('p', null, t('settings.anotherText')), lost(signal), h('label', {for: 'another'}, t('settings.anotherLabel')),
+    field, problem,
   h('p', {class: 'actions'}, h('button', {type: 'submit'}, t('settings.anotherDo')))));
 
   return h('section', null, h('h2', null, t('settings.identity')), h('p', null, t('settings.identityText')),
@@ -141,7 +144,7 @@ function identity(reload) {
 }
 
 /** data is what is kept about a person: to have it, and to delete it. */
-function data(reload) {
+function data(reload, signal) {
   const said = h('p', {role: 'status'});
   const attempt = async (work) => {
     said.textContent = t('push.working');
@@ -155,7 +158,7 @@ function data(reload) {
     attempt(async () => {
     await api.deleteData();
     await be(undefined, 'settings.deleteDone', reload);
-  }));
+  }), signal);
   const save = () => attempt(async () => {
     const href = URL.createObjectURL(new Blob([JSON.stringify(await api.data(), null, 2)], {type: 'application/json'}));
     h('a', {href, download: 'ask-a-human.json'}).click();
@@ -169,5 +172,14 @@ function data(reload) {
 }
 
 /** lost says what waits to be sent, and is lost with the id. */
-const lost = () => answers.waiting().length > 0 && h('p', null,
-  t('settings.resetWaiting', {n: answers.waiting().length}));
+function lost(signal) {
+  const said = h('p');
+  const draw = () => {
+    const n = answers.waiting().length;
+    said.hidden = n === 0;
+    put(said, t('settings.resetWaiting', {n}));
+  };
+  answers.addEventListener('change', draw, {signal});
+  draw();
+  return said;
+}

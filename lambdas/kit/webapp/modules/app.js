@@ -12,23 +12,25 @@ const notices = document.getElementById('notices');
 const aside = document.getElementById('aside');
 const foot = document.getElementById('foot');
 
-/** wide is when there is room beside the view. */
+/** wide is when there is space beside the view. */
 const wide = matchMedia('(min-width: 1200px)');
 
 let page;
 let leaving = new AbortController();
 let moved = false;
+let current = '';
 
 /**
  * start shows the page. views are {path, name, load}: the addresses that a regular expression matches, the entry of the
  * navigation, and what returns the module, or a promise of it. A view has show(context), which returns its content;
  * context has parts (of the address), parameters, signal (ends when the view is left), back (someone came back to it),
- * redraw(content) and reload(). navigation are the addresses of its entries by name. standing returns what stands
- * above each view, besides what this module has to say; beside returns a promise of what stands at its side on a
- * wide screen; below what stands at the foot. kept is called when the service worker keeps the page.
+ * redraw(content) and reload(). navigation returns the addresses of its entries by name. standing returns what stands
+ * above each view, besides what this module has to say; beside returns a promise of what stands at its side on a wide
+ * screen until the signal ends that it gets; below what stands at the foot. kept is called when the service worker
+ * keeps the page.
  */
 export async function start(given) {
-  page = {navigation: {}, standing: () => [], beside: null, below: () => null, ...given};
+  page = {navigation: () => ({}), standing: () => [], beside: null, below: () => null, ...given};
   await load();
   frame();
   tidy();
@@ -60,10 +62,8 @@ async function show({top = true, back = false} = {}) {
   const left = leaving = new AbortController();
   const {view, parts} = find(location.pathname);
   const place = back ? history.state?.y ?? 0 : 0;
-  for (const one of nav.querySelectorAll('a')) {
-    if (one.dataset.view === view.name) one.setAttribute('aria-current', 'page');
-    else one.removeAttribute('aria-current');
-  }
+  current = view.name;
+  mark();
   delete main.dataset.shown;
   main.setAttribute('aria-busy', 'true');
   let drawn = false;
@@ -98,7 +98,15 @@ async function show({top = true, back = false} = {}) {
   }
 }
 
-/** brief is a text as a tab and the history have room for it. */
+/** mark marks the entry of the navigation that is shown. */
+function mark() {
+  for (const one of nav.querySelectorAll('a')) {
+    if (one.dataset.view === current) one.setAttribute('aria-current', 'page');
+    else one.removeAttribute('aria-current');
+  }
+}
+
+/** brief is a text as a tab and the history have space for it. */
 const brief = (text) => [...text].length > 80 ? `${[...text].slice(0, 79).join('')}…` : text;
 
 const again = () => h('button', {type: 'button', class: 'primary', onclick: () => show()}, t('action.again'));
@@ -106,13 +114,19 @@ const again = () => h('button', {type: 'button', class: 'primary', onclick: () =
 const reloading = () => h('button', {type: 'button', class: 'primary', onclick: () => location.reload()},
   t('action.reload'));
 
+let besides = new AbortController();
+
+/** atSide draws what stands beside the view. What stands there follows its data until something else does. */
 async function atSide(signal) {
-  if (!page.beside || !wide.matches) {
-    aside.hidden = true;
+  const next = new AbortController();
+  const content = page.beside && wide.matches ? await page.beside(next.signal).catch(() => null) : null;
+  if (signal.aborted) {
+    next.abort();
     return;
   }
-  const content = await page.beside(signal).catch(() => null);
-  if (signal.aborted) return;
+  besides.abort();
+  besides = next;
+  if (!content) next.abort();
   aside.hidden = !content;
   put(aside, content);
 }
@@ -158,8 +172,9 @@ export function frame() {
   put(document.getElementById('skip'), t('skip'));
   nav.setAttribute('aria-label', t('nav'));
   notices.setAttribute('aria-label', t('notices'));
-  put(nav, h('ul', null, Object.entries(page.navigation).map(([entry, address]) =>
+  put(nav, h('ul', null, Object.entries(page.navigation()).map(([entry, address]) =>
     h('li', null, link(address, {'data-view': entry, class: `entry ${entry}`}, h('span', null, t(`nav.${entry}`)))))));
+  mark();
   const below = page.below();
   foot.hidden = !below;
   put(foot, below);

@@ -1,5 +1,6 @@
 // Views for people who have signed in, and what others see instead.
 
+import {frame} from './app.js';
 import {h, link} from './dom.js';
 import {account, elsewhere} from './signin.js';
 import {state, stateOf} from './states.js';
@@ -17,6 +18,8 @@ export async function entrance(given, refused = () => null) {
   let problem = await me.finish();
 
   function signIn() {
+    // Nothing around the view is of a person any more.
+    frame();
     if (away) return state('elsewhere', {actions: [link(away.address, {class: 'button primary'}, t('signin.there'))]});
     const kind = problem ? (problem.kind === 'notBegun' ? 'notBegun' : 'notSignedIn') : 'signIn';
     const more = problem?.message && h('p', {class: 'hint', dir: 'auto'}, problem.message);

@@ -17,6 +17,7 @@ export class Outbox extends EventTarget {
   #send;
   #arrived;
   #decided;
+  #settling;
   #key;
   #ordered;
   #pause = shortest;
@@ -25,16 +26,20 @@ export class Outbox extends EventTarget {
 
   /**
    * send sends an entry and returns the server's answer, or throws a Problem. arrived reports whether a Problem says
-   * that an earlier attempt had arrived. decided is called with an entry and its outcome, before it leaves. key is the
-   * name under which the entries are kept. Of an ordered outbox no entry is sent before those ahead of it are decided.
+   * that an earlier attempt had arrived. decided is called with an entry and its outcome, before it leaves; settling,
+   * after it has left: "settled" waits for its promise, so that what is said of an entry agrees with all that is shown.
+   * key is the name under which the entries are kept. Of an ordered outbox no entry is sent before those ahead of it
+   * are decided.
    */
-  constructor({send, arrived = () => false, decided = () => {}, key = 'outbox', ordered = false}) {
+  constructor({send, arrived = () => false, decided = () => {}, settling = () => null, key = 'outbox',
+    ordered = false}) {
     super();
     this.#key = key;
     this.#ordered = ordered;
     this.#send = send;
     this.#arrived = arrived;
     this.#decided = decided;
+    this.#settling = settling;
   }
 
   /** waiting lists the entries that are not decided yet. */
@@ -111,10 +116,11 @@ export class Outbox extends EventTarget {
     return null;
   }
 
-  #settle(entry, outcome) {
+  async #settle(entry, outcome) {
     this.#pause = shortest;
     this.#decided(entry, outcome);
     this.#save(this.#without(entry.id));
+    await this.#settling(entry, outcome);
     this.dispatchEvent(new CustomEvent('settled', {detail: {entry, outcome}}));
   }
 

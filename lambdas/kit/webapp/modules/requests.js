@@ -3,16 +3,17 @@
 /**
  * Problem says why a request came to nothing. Its kind is one of: offline (no answer came), server (the server failed),
  * limited (too many requests; after is the seconds to wait), gone (there is no such thing), refused (anything else
- * that the server does not take), or one of the page's own. Of offline and server one cannot know whether the request
- * was carried out.
+ * that the server does not take), or one of the page's own. told is the error as the platform told it. Of
+ * offline and server one cannot know whether the request was carried out.
  */
 export class Problem extends Error {
-  constructor(kind, {message = '', after = null, status = 0} = {}) {
+  constructor(kind, {message = '', after = null, status = 0, told = {}} = {}) {
     super(message || kind);
     this.name = 'Problem';
     this.kind = kind;
     this.after = after;
     this.status = status;
+    this.told = told;
   }
 
   /** unknown reports whether the request may have been carried out. */
@@ -97,12 +98,19 @@ export function problemOf(answer, text, kinds = {}) {
     // Not of the platform: the status says enough.
   }
   const {status} = answer;
-  const seconds = Number.parseInt(answer.headers.get('Retry-After') ?? '', 10);
   const details = {
     status, message: typeof error.message === 'string' ? error.message : '',
-    after: Number.isFinite(seconds) ? Math.max(1, seconds) : null,
+    after: secondsUntil(answer.headers.get('Retry-After') ?? ''), told: error,
   };
   if (status >= 500) return new Problem('server', details);
   if (status === 429) return new Problem('limited', {...details, after: details.after ?? 60});
   return new Problem(kinds[error.code] ?? kinds[status] ?? (status === 404 ? 'gone' : 'refused'), details);
+}
+
+/** secondsUntil reads a Retry-After, which is seconds or a date (RFC 9110, section 10.2.3), or null. A day is the
+ * longest: no timer or clock takes any number. */
+function secondsUntil(text) {
+  const date = text.endsWith('GMT') ? Date.parse(text) : NaN;
+  const seconds = /^\d+$/.test(text) ? Number(text) : (date - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? null : Math.min(86_400, Math.max(1, Math.ceil(seconds)));
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,7 +24,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Page is a page, and what its tests ask of it.
+// Page is a page under test.
 type Page struct {
 	// API serves the page.
 	API *kit.API
@@ -31,11 +32,11 @@ type Page struct {
 	Home string
 	// Modules are the folders of the modules that the page is made of.
 	Modules []string
-	// Budget is the most that the first view may take, in bytes as a browser receives them.
+	// Budget limits the first view, in bytes as a browser receives them.
 	Budget int
 }
 
-// Get returns what the page answers.
+// Get returns the page's answer to a GET. header has names and values of headers, in turn.
 func (p Page) Get(path string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, path, nil)
 	for i := 0; i < len(header); i += 2 {
@@ -107,7 +108,8 @@ func (p Page) CheckRoutes(t *testing.T, routes []schema.Route, function string, 
 	}
 }
 
-// CheckHeaders checks that no answer lets a stranger's text start anything, and that the page asks the hosts alone.
+// CheckHeaders checks the security headers of each answer. Scripts come from the page's own origin alone, and the page
+// sends requests only to that and to the hosts.
 func (p Page) CheckHeaders(t *testing.T, hosts ...string) {
 	t.Helper()
 	for _, path := range []string{p.home(), p.Asset(t, "app.js")} {
@@ -132,7 +134,7 @@ func (p Page) CheckHeaders(t *testing.T, hosts ...string) {
 	}
 }
 
-// CheckBudget checks what the first view takes: the document, its style, its modules and the longest texts.
+// CheckBudget checks the size of the first view: the document, its style, its modules and the longest texts.
 func (p Page) CheckBudget(t *testing.T) {
 	t.Helper()
 	received := func(path string) int {
@@ -219,6 +221,75 @@ func (p Page) CheckTexts(t *testing.T, prefixes ...string) {
 		if key := string(found[1]); english[key] == nil {
 			t.Errorf("there is no text %s", key)
 		}
+	}
+}
+
+// CheckClasses checks that the page's styles give no class of the kit another meaning. A style of the kit's own class
+// stands in the kit, or behind a class of the page.
+func (p Page) CheckClasses(t *testing.T) {
+	t.Helper()
+	last := len(p.Modules) - 1
+	kit := map[string]bool{}
+	// A platform that was taken over has the kit's modules beside it. The kit's first style is in the document alone.
+	first := firstStyle.FindSubmatch(p.Get(p.home()).Body.Bytes())
+	if first == nil {
+		t.Fatal("the document has no style")
+	}
+	for _, selector := range append(selectors(first[1]), selectorsOf(t, filepath.Join(p.Modules[last], "kit.css"))...) {
+		for _, class := range classes.FindAllString(selector, -1) {
+			kit[class] = true
+		}
+	}
+	for _, folder := range p.Modules[:last] {
+		for _, selector := range selectorsOf(t, filepath.Join(folder, "page.css")) {
+			if named := classes.FindAllString(selector, -1); len(named) == 1 && named[0] == selector && kit[selector] {
+				t.Errorf("%s: %s is a class of the kit: choose another name", folder, selector)
+			}
+		}
+	}
+}
+
+var (
+	classes    = regexp.MustCompile(`\.[a-z][\w-]*`)
+	comments   = regexp.MustCompile(`(?s)/\*.*?\*/`)
+	rules      = regexp.MustCompile(`([^{};]+)\{`)
+	firstStyle = regexp.MustCompile(`(?s)<style[^>]*>(.*?)</style>`)
+)
+
+// selectorsOf returns the selectors of a file of styles.
+func selectorsOf(t *testing.T, file string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return selectors(text)
+}
+
+// selectors returns the selectors of a text of styles.
+func selectors(text []byte) (all []string) {
+	for _, rule := range rules.FindAllSubmatch(comments.ReplaceAll(text, nil), -1) {
+		for selector := range strings.SplitSeq(string(rule[1]), ",") {
+			all = append(all, strings.TrimSpace(selector))
+		}
+	}
+	return all
+}
+
+// Run runs a script by Node.js, in a time zone far from UTC (Pacific/Auckland). If the script fails, the test fails
+// with its output. Go runs the test again when the script, one of the files that it reads, or Node.js changes.
+func Run(t *testing.T, script string, reads ...string) {
+	t.Helper()
+	_ = os.Getenv("ONESYNTH_TOOLS")
+	for _, file := range append(reads, script) {
+		if _, err := os.ReadFile(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command := exec.CommandContext(t.Context(), "node", script)
+	command.Env = append(os.Environ(), "TZ=Pacific/Auckland")
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, output)
 	}
 }
 

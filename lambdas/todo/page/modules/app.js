@@ -26,7 +26,8 @@ await start({
     {path: /^\/t\/([^/]+)$/, load: () => signedIn(task)},
     {path: /^\/account$/, name: 'account', load: () => signedIn(account)},
   ],
-  navigation: me.signedIn() ? {today: '/', upcoming: '/upcoming', all: '/all', done: '/done', account: '/account'} : {},
+  navigation: () =>
+    me.signedIn() ? {today: '/', upcoming: '/upcoming', all: '/all', done: '/done', account: '/account'} : {},
   standing() {
     if (!me.signedIn()) return [];
     const n = changes.waiting().filter(({until}) => !(until > Date.now())).length;

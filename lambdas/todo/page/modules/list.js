@@ -72,7 +72,7 @@ async function show(name, {parameters, signal}) {
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && again(), {signal});
   draw();
   return add(h('div', {class: 'list'}), heading(t(`title.${name}`)), name === 'all' && searching(q),
-    list.due && adding(list), since, groups, below);
+    list.adds && adding(list), since, groups, below);
 }
 
 /** groupOf is the part of a list to which a task belongs, or nothing. */
@@ -89,20 +89,52 @@ function searching(q) {
   }}, h('label', {for: 'q'}, t('search.label')), field, h('button', {type: 'submit'}, t('search.do')));
 }
 
+/** adding is the line for a new task. What of it is understood stands below it, and each part can be taken back. */
 function adding(list) {
   const wrong = h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true}, t('add.wrong'));
+  const chips = h('ul', {class: 'chips', 'aria-label': t('add.understood'), 'aria-live': 'polite'});
+  let plain = new Set(), drawn = '';
   const field = h('input', {id: 'add', type: 'text', dir: 'auto', maxlength: '300', autocomplete: 'off',
-    enterkeyhint: 'done', 'aria-describedby': 'hint problem', oninput: () => { wrong.hidden = true; }});
+    enterkeyhint: 'done', 'aria-describedby': 'hint problem', oninput: () => { wrong.hidden = true; draw(); }});
+  const chip = (kind, name, value, does, action) => h('li', null, h('button', {type: 'button', class: `chip ${kind}`,
+    // Who says what they see is understood.
+    'aria-label': `${t(`field.${name}`)}: ${value}. ${does}`, onclick: () => { action(); draw(); field.focus(); }},
+  h('span', null, `${t(`field.${name}`)}: `), foreign('span', {class: 'foreign'}, value)));
+
+  function draw() {
+    const {task, found} = parse(field.value, plain);
+    // A list of days has tasks of its days alone, so it offers one to a task that has none.
+    const offered = list.due && field.value.trim() && !task.due_date && list.due();
+    const wanted = JSON.stringify([task, found, offered]);
+    if (wanted === drawn) return;
+    drawn = wanted;
+    put(chips, ['due_date', 'priority', 'category'].filter((name) => name in found).map((name) =>
+      chip('understood', name, valueOf(name, task[name]), t('add.takeBack', {text: found[name]}),
+        () => plain.add(found[name]))),
+    offered && chip('offered', 'due_date', dayName(offered), t('add.setDay', {day: dayName(offered)}), () => {
+      field.value = `${field.value.trim()} ${offered}`;
+    }));
+  }
+
   return h('form', {class: 'line', novalidate: true, onsubmit: (event) => {
     event.preventDefault();
-    const task = parse(field.value, list.due());
+    const {task} = parse(field.value, plain);
     wrong.hidden = Boolean(task.title) && [...task.title].length <= 200;
     if (!wrong.hidden) return;
     field.value = '';
+    plain = new Set();
+    draw();
     tasks.add(task);
-    say(task.due_date ? t('add.saidFor', {day: dayName(task.due_date)}) : t('add.said'));
+    if (task.due_date) say(t('add.saidFor', {day: dayName(task.due_date)}));
+    else say(t(list.due ? 'add.saidUndated' : 'add.said'));
   }}, h('label', {for: 'add'}, t('add.label')), field, h('button', {type: 'submit', class: 'primary'}, t('add.do')),
-  h('p', {class: 'hint', id: 'hint'}, t('add.hint')), wrong);
+  h('p', {class: 'hint', id: 'hint'}, t('add.hint')), chips, wrong);
+}
+
+/** valueOf is what a field of a task says to people. */
+function valueOf(name, value) {
+  if (name === 'due_date') return dayName(value);
+  return name === 'priority' ? t(`priority.${value}`) : value;
 }
 
 /** dayName is a day as people say it. */
@@ -144,7 +176,7 @@ function row() {
     undo.hidden = hidden;
     put(facts,
       task.waits && h('span', {class: 'waits'}, t(`waits.${task.waits}`)),
-      task.task_id in tasks.changes.conflicts() && h('span', {class: 'late'}, t('task.changed')),
+      task.task_id in tasks.changes.conflicts() && h('span', {class: 'conflict'}, t('task.changed')),
       task.due_date && h('span', {class: tasks.open(task) && task.due_date < day() ? 'overdue' : null},
         dayName(task.due_date)),
       !['pending', 'completed'].includes(task.status) && h('span', null, t(`status.${task.status}`)),

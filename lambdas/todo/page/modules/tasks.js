@@ -13,14 +13,17 @@ export const open = ({status}) => status === 'pending' || status === 'in_progres
 
 const find = (text, part) => text?.toLowerCase().includes(part.toLowerCase());
 
-/** lists are what views list: what to ask for, which tasks belong there, and when a new task is due. */
+/** lists are what views list: what to ask for, which tasks belong there, and which day they offer to a new task. */
 export const lists = {
   today: {
-    ask: () => [{overdue: true}, {due_from: day(), due_to: day()}], due: () => day(),
+    ask: () => [{overdue: true}, {due_from: day(), due_to: day()}], adds: true, due: () => day(),
     holds: (task) => open(task) && task.due_date && task.due_date <= day(),
   },
-  upcoming: {ask: () => [{due_from: day(1)}], due: () => day(1), holds: (task) => open(task) && task.due_date > day()},
-  all: {ask: () => [{status: 'pending'}, {status: 'in_progress'}], due: () => null, holds: open},
+  upcoming: {
+    ask: () => [{due_from: day(1)}], adds: true, due: () => day(1),
+    holds: (task) => open(task) && task.due_date > day(),
+  },
+  all: {ask: () => [{status: 'pending'}, {status: 'in_progress'}], adds: true, holds: open},
   done: {ask: () => [{status: 'completed'}], holds: ({status}) => status === 'completed'},
 };
 
