@@ -1,5 +1,6 @@
 // Package cron reads the expressions of Amazon EventBridge Scheduler: rates, cron with its six fields, and single
-// times, in a time zone. Constructs check schedules with it, and a local run computes when they run.
+// times, in a time zone. Constructs check schedules with it, and a local run computes when they run. [Zone] is the one
+// check of a time zone's name, also for functions.
 package cron
 
 import (
@@ -49,6 +50,28 @@ func Parse(text string, location *time.Location, anchor time.Time) (Expression, 
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrExpression, text, err)
+	}
+	return expression, nil
+}
+
+// ParseRule reads the schedule expression of a rule of Amazon EventBridge: a rate or a cron, in UTC. Unlike a schedule
+// of EventBridge Scheduler, a rate has its unit in the singular for 1 alone ("Rate expressions reference", Amazon
+// EventBridge user guide). Every error is an ErrExpression and says what is allowed.
+func ParseRule(text string, anchor time.Time) (Expression, error) {
+	expression, err := Parse(text, time.UTC, anchor)
+	if err != nil {
+		return nil, err
+	}
+	if _, single := expression.(at); single {
+		return nil, fmt.Errorf("%w: %q: a rule has no single times: write rate(…) or cron(…)", ErrExpression, text)
+	}
+	if _, ok := expression.(rate); ok {
+		fields := strings.Fields(strings.TrimSuffix(strings.TrimPrefix(text, "rate("), ")"))
+		value, err := strconv.Atoi(fields[0])
+		if plural := strings.HasSuffix(fields[1], "s"); err != nil || plural != (value > 1) {
+			return nil, fmt.Errorf("%w: %q: a rule has its unit in the singular for 1 alone: write rate(1 minute) or "+
+				"rate(5 minutes)", ErrExpression, text)
+		}
 	}
 	return expression, nil
 }

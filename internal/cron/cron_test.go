@@ -104,6 +104,27 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// A rule has the unit of a rate in the singular for 1 alone; a schedule of EventBridge Scheduler takes both.
+func TestParseRule(t *testing.T) {
+	t.Parallel()
+	for expression, taken := range map[string]bool{
+		"rate(1 minute)": true, "rate(1 hour)": true, "rate(1 day)": true, "rate(5 minutes)": true,
+		"rate(2 days)": true, "cron(0 10 * * ? *)": true, "rate( 1 minute )": true,
+		"rate(1 minutes)": false, "rate(1 hours)": false, "rate(1 days)": false, "rate(5 hour)": false,
+		"rate(2 minute)": false, "at(2030-01-01T00:00:00)": false, "rate(0 minutes)": false,
+	} {
+		if _, err := cron.ParseRule(expression, time.Time{}); (err == nil) != taken ||
+			err != nil && !errors.Is(err, cron.ErrExpression) {
+			t.Errorf("%s: got %v", expression, err)
+		}
+	}
+	for _, expression := range []string{"rate(1 minutes)", "rate(5 hour)"} {
+		if _, err := cron.Parse(expression, time.UTC, time.Time{}); err != nil {
+			t.Errorf("%s of a schedule: got %v", expression, err)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for expression, want := range map[string]string{

@@ -5,6 +5,7 @@ package finding
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -38,6 +39,14 @@ func (f *List) Add(path string, got any, allowed, remedy string) {
 		got = d.String()
 	}
 	*f = append(*f, Finding{Path: path, Got: fmt.Sprintf("%#v", got), Allowed: allowed, Remedy: remedy})
+}
+
+// Once notes the value at an index of a list if the value occurs earlier in the list, too. It accepts an empty value.
+// path leads to the list, and noun names a value.
+func (f *List) Once(path string, values []string, index int, noun string) {
+	if value := values[index]; value != "" && slices.Index(values, value) < index {
+		f.Add(fmt.Sprintf("%s[%d]", path, index), value, "each "+noun+" once", "leave one of them out")
+	}
 }
 
 // Append notes a finding as it is.

@@ -22,6 +22,14 @@ func TestFindings(t *testing.T) {
 	f.Add("Props.Size", -1, "1 or more", "leave it 0")
 	f.Add("Props.Every", 90*time.Second, "whole minutes", "round it")
 	f.Append(finding.Finding{Path: "Props.Key", Got: "nothing", Allowed: "a key", Remedy: "name one"})
+	var repeated finding.List
+	for i := range 5 {
+		repeated.Once("Props.Names", []string{"a", "", "b", "", "a"}, i, "name")
+	}
+	if diff := cmp.Diff("1 finding:\n  Props.Names[4]: got \"a\", allowed is each name once: leave one of them out",
+		repeated.Error()); diff != "" {
+		t.Errorf("a repeated name (-want +got):\n%s", diff)
+	}
 	several := fmt.Errorf("construct X: %w", f.Err())
 
 	if diff := cmp.Diff("1 finding:\n  Props.Name: got \"a b\", allowed is letters: respell it",

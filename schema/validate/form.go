@@ -13,12 +13,12 @@ import (
 
 // Checker is a value with rules that no tag states.
 type Checker interface {
-	// Check adds what is wrong with the value. field is its name, or "" for a whole form.
+	// Check adds a problem for each rule that the value breaks. field is its name, or "" for a whole form.
 	Check(p *Problems, field string)
 }
 
-// Form returns an [*Error] with all that is wrong with a form, in the order of its fields, or nil:
-// what [Problems.Form] finds, and the form's own rules if it is a [Checker].
+// Form returns an [*Error] with all problems of a form, in the order of its fields, or nil. They are those of
+// [Problems.Form] and, if the form is a [Checker], those of its Check.
 func Form(form any) error {
 	var p Problems
 	p.Form(form)

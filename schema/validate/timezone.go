@@ -4,10 +4,16 @@ import (
 	"fmt"
 	"time"
 	"unicode/utf8"
+
+	"github.com/onesynth-cdk/onesynth/internal/cron"
 )
 
-// TimezoneHeader says in which time zone a caller's days begin and end.
+// TimezoneHeader is the request header with the time zone in which a caller's days begin and end.
 const TimezoneHeader = "X-Timezone"
+
+// Zone returns the time zone with that name in the IANA time zone database, or UTC for "". Any other text is an error,
+// Local and the further files of a machine's copy of the database, too, which [time.LoadLocation] takes.
+func Zone(name string) (*time.Location, error) { return cron.Zone(name) }
 
 // Timezone returns what [Problems.Timezone] returns, or an [*Error].
 func Timezone(name string) (*time.Location, error) {
@@ -19,8 +25,8 @@ func Timezone(name string) (*time.Location, error) {
 // Timezone returns the time zone with that IANA name, or UTC for "". For an unknown name it adds a problem of
 // [TimezoneHeader] and returns nil: days in another zone than the caller's would surprise later.
 func (p *Problems) Timezone(name string) *time.Location {
-	zone, err := time.LoadLocation(name)
-	if err != nil || name == "Local" {
+	zone, err := cron.Zone(name)
+	if err != nil {
 		p.Add(TimezoneHeader, RuleFormat, "%s is not the IANA name of a time zone: send one such as Europe/Berlin, "+
 			"or leave the header out for UTC", Excerpt(name))
 		return nil
@@ -28,9 +34,9 @@ func (p *Problems) Timezone(name string) *time.Location {
 	return zone
 }
 
-// Excerpt is [Quoted] with the number of characters after a text that it cuts.
+// Excerpt is [Quoted], followed for a text that it cuts by the number of the text's characters.
 func Excerpt(text string) string {
-	if n := utf8.RuneCountInString(text); n > mostQuoted {
+	if n := utf8.RuneCountInString(text); n > maxQuoted {
 		return fmt.Sprintf("%s of %d characters", Quoted(text), n)
 	}
 	return Quoted(text)

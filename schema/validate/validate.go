@@ -57,7 +57,7 @@ type Constraint struct {
 	Got any `json:"-"`
 }
 
-// Problem is what is wrong with one part of a request.
+// Problem is a fault of one part of a request.
 type Problem struct {
 	// Field is the name of the field, parameter or header; "body" and "query" stand for the whole. Until
 	// [Problem.Wire], an entry of a list has its index in the name, such as "options[1]".
@@ -126,10 +126,10 @@ func Refused(status int, field string, constraint Constraint, message string) *E
 		Problems: []Problem{{Field: field, Message: message, Constraint: constraint}}}
 }
 
-// Problems gathers what is wrong. The zero value is ready to use.
+// Problems collects the problems of a request. The zero value is ready to use.
 type Problems struct{ found []Problem }
 
-// Err returns nil if nothing is wrong, else an [*Error].
+// Err returns an [*Error] with the problems, or nil if there are none.
 func (p *Problems) Err() error {
 	if len(p.found) == 0 {
 		return nil
@@ -179,9 +179,13 @@ func (p *Problems) Length(field, value string, least, most int) {
 	}
 }
 
-// IsBlank reports whether s has nothing to see: only white space, control and zero-width characters.
+// IsBlank reports whether s has nothing to see: only white space, control and zero-width characters, and letters and
+// symbols that are invisible, such as the Hangul fillers and the blank of Braille.
 func IsBlank(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != '\u2800' &&
+			!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	})
 }
 
 // Count checks the number of entries of a list.
@@ -259,13 +263,13 @@ func OneOf[T ~string](p *Problems, field string, value T, allowed []T) {
 		Quoted(string(value)), strings.Join(names, ", "))
 }
 
-// mostQuoted is how many characters of a text a message quotes.
-const mostQuoted = 40
+// maxQuoted is how many characters of a text a message quotes.
+const maxQuoted = 40
 
 // Quoted returns text as messages quote it: in quotation marks, and cut after 40 characters.
 func Quoted(text string) string {
-	if utf8.RuneCountInString(text) > mostQuoted {
-		return strconv.Quote(string([]rune(text)[:mostQuoted])) + "…"
+	if utf8.RuneCountInString(text) > maxQuoted {
+		return strconv.Quote(string([]rune(text)[:maxQuoted])) + "…"
 	}
 	return strconv.Quote(text)
 }
