@@ -22,16 +22,14 @@ const formerDays = 7
 
 // Props describe a bucket. LogPrefix is required, unless RemoveWithStack is set.
 type Props struct {
-	// Results begins the keys of objects that are deleted after ResultDays. Default: none.
+	// Results is the prefix of the keys of objects that are deleted after ResultDays. Default: none.
 	Results    string
 	ResultDays int
-	// Objects begins the keys of objects that are deleted after RetentionDays. Default: all
-	// objects.
+	// Objects is the prefix of the keys of objects that are deleted after RetentionDays. Default: all objects.
 	Objects string
-	// RetentionDays is how many days Amazon S3 keeps objects. Default: they stay.
+	// RetentionDays is after how many days Amazon S3 deletes an object. Default: never.
 	RetentionDays int
-	// LogPrefix begins the keys of access logs, such as "lake/". Required, unless
-	// RemoveWithStack is set.
+	// LogPrefix is the prefix of the keys of access logs, such as "lake/". Required, unless RemoveWithStack is set.
 	LogPrefix string
 	// LogRetention is how long access logs are kept. Default: [props.OneMonth].
 	LogRetention props.LogRetention
@@ -43,7 +41,7 @@ type Props struct {
 	Key awskms.IKey
 }
 
-// Bucket holds objects.
+// Bucket is a bucket with the bucket of its access logs.
 type Bucket struct {
 	// Resource is the bucket.
 	Resource awss3.Bucket

@@ -16,7 +16,7 @@ import (
 type TriggerProps struct {
 	// Bucket is the bucket of the objects.
 	Bucket *Bucket
-	// Prefix begins the keys of the objects whose creation invokes the function.
+	// Prefix is the prefix of the keys of the objects whose creation invokes the function.
 	Prefix string
 	// Function gets the event "Object Created" of Amazon S3.
 	Function *gofunction.Function
@@ -44,7 +44,7 @@ func (p TriggerProps) Validate() error {
 // NewTrigger declares a rule of Amazon EventBridge that invokes a function for each object that is created in a bucket.
 // It lets the bucket send its events there. The CDK's own notifications of buckets would deploy a function that may
 // change every bucket. An event that cannot be delivered, or that the function fails to handle three times, ends in the
-// dead-letter queue. NewTrigger ends the program, by [props.Refuse], with the error of [TriggerProps.Validate] before
+// dead-letter queue. NewTrigger ends the program, by [props.Fatal], with the error of [TriggerProps.Validate] before
 // it declares anything.
 func NewTrigger(scope constructs.Construct, id string, p TriggerProps) *eventbus.Rule {
 	props.Accept("trigger", scope, id, p.Validate())

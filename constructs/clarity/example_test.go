@@ -8,11 +8,12 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/clarity"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
 // The zero Props are the safe ones.
 func Example() {
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("clarity"), nil)
 	clarity.New(stack, "Clarity", clarity.Props{})

@@ -6,12 +6,13 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/dashboard"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // It shows a function, and what that reports itself.
 func ExampleNew() {
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("reports"), nil)
 	report := gofunction.New(stack, "Report", gofunction.Props{Package: "handlers/report"})

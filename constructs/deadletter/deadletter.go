@@ -32,8 +32,8 @@ type Props struct {
 	Key awskms.IKey
 }
 
-// Described describes a queue that is encrypted, takes requests over TLS only, and keeps messages for 14 days. The key
-// is as in [Props].
+// Described returns the props of a queue that is encrypted, takes requests over TLS only, and keeps messages for 14
+// days. The key is as in [Props].
 func Described(key awskms.IKey) *awssqs.QueueProps {
 	encryption := awssqs.QueueEncryption_SQS_MANAGED
 	if key != nil {
@@ -47,7 +47,7 @@ func Described(key awskms.IKey) *awssqs.QueueProps {
 	}
 }
 
-// NewQueue declares a queue as [Described].
+// NewQueue declares a queue with the props that [Described] returns.
 func NewQueue(scope constructs.Construct, id string, p Props) awssqs.Queue {
 	described, removal := Described(p.Key), props.RemovalPolicy(!p.Retain)
 	described.RemovalPolicy = removal
@@ -59,8 +59,8 @@ func NewQueue(scope constructs.Construct, id string, p Props) awssqs.Queue {
 	return queue
 }
 
-// OnFailure sends an asynchronous event of the function that still fails after that many retries, or at that age, to
-// the queue. A function has one such queue.
+// OnFailure lets AWS Lambda send an asynchronous event to the queue if the function still fails after that many
+// retries, or when the event has that age. A function has one such queue.
 func OnFailure(scope constructs.Construct, f *gofunction.Function, queue awssqs.IQueue, age time.Duration,
 	retries int) {
 	awslambda.NewCfnEventInvokeConfig(scope, jsii.String("Failures"), &awslambda.CfnEventInvokeConfigProps{

@@ -8,11 +8,12 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
 	"github.com/onesynth-cdk/onesynth/constructs/key"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
 // A role that reads the queue may decrypt its messages, through Amazon SQS and in no other way.
 func ExampleAllow() {
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("orders"), nil)
 	own := awskms.NewKey(stack, jsii.String("Key"), nil)

@@ -3,8 +3,8 @@ package nag
 
 import "strings"
 
-// Accepted is a finding that stays. cdk-nag calls it a suppression; templates contain
-// none, so an app that runs cdk-nag itself writes its own from these.
+// Accepted is an accepted finding. cdk-nag calls it a suppression. Templates contain none, so an app that runs cdk-nag
+// itself writes its own from these.
 type Accepted struct {
 	// Rule is the rule, such as "AwsSolutions-SMG4".
 	Rule string

@@ -7,11 +7,12 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
 	"github.com/onesynth-cdk/onesynth/constructs/outputs"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
 // The stack's output is called OrdersQueueUrl.
 func ExampleNew() {
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("orders"), nil)
 	orders := constructs.NewConstruct(stack, jsii.String("Orders"))

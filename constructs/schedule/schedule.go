@@ -35,7 +35,7 @@ const longestDescription = 512
 type Props struct {
 	// Function runs.
 	Function *gofunction.Function
-	// On says when: by Every or by Cron. Its names do not count.
+	// On says when the function runs, by Every or by Cron. Its ID and Failures are ignored.
 	On schema.OnSchedule
 	// Description is shown in the AWS console. Default: none.
 	Description string
@@ -75,7 +75,7 @@ type Schedule struct {
 	function *gofunction.Function
 }
 
-// New declares a schedule. It ends the program, by [props.Refuse], with the error
+// New declares a schedule. It ends the program, by [props.Fatal], with the error
 // of [Props.Validate] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Schedule {
 	props.Accept("schedule", scope, id, p.Validate())

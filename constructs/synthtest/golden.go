@@ -261,15 +261,15 @@ func render(template Template) (golden, error) {
 	return g, nil
 }
 
-// mostLine is the largest part of a template, in bytes, that is written as one line.
-const mostLine = 160
+// maxLine is the largest part of a template, in bytes, that is written as one line.
+const maxLine = 160
 
 // flatten writes a value as lines, each with the path of its value.
 func flatten(path string, value any) []string {
 	text := inline(value)
 	switch value := value.(type) {
 	case map[string]any:
-		if path != "" && len(text) <= mostLine {
+		if path != "" && len(text) <= maxLine {
 			break
 		}
 		var lines []string
@@ -278,12 +278,12 @@ func flatten(path string, value any) []string {
 		}
 		return lines
 	case []any:
-		if len(text) <= mostLine {
+		if len(text) <= maxLine {
 			break
 		}
 		var lines []string
 		for i, element := range value {
-			if each := inline(element); len(each) <= 2*mostLine {
+			if each := inline(element); len(each) <= 2*maxLine {
 				lines = append(lines, path+"[]: "+each)
 			} else {
 				lines = append(lines, flatten(fmt.Sprintf("%s[%d]", path, i), element)...)

@@ -179,7 +179,7 @@ func TestExpiry(t *testing.T) {
 // Every click lands in the lake, where the saved query counts it.
 func TestLake(t *testing.T) {
 	if testing.Short() {
-		t.Skip("needs DuckDB")
+		t.Skip("needs DuckDB: go test without -short does")
 	}
 	t.Parallel()
 	target := suite.Shared(t)
@@ -230,7 +230,7 @@ func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, fu
 			return alice.Send(t.Context(), method, path, header, body)
 		}}
 	}
-	run := func(schedule string) func(t testing.TB) (onesynthtest.Reply, error) {
+	runner := func(schedule string) func(t testing.TB) (onesynthtest.Reply, error) {
 		return func(t testing.TB) (onesynthtest.Reply, error) {
 			return onesynthtest.Reply{}, target.Run.RunSchedule(t.Context(), target.Schedule(t, schedule))
 		}
@@ -245,10 +245,10 @@ func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, fu
 			request("List", "GET", "/links", nil, nil),
 			request("Delete", "DELETE", "/links/"+deleted, nil, nil),
 			request("Follow", "GET", "/"+kept, nil, nil),
-			{Function: "Expirer", Name: "Expire", Do: run("Expirer")},
+			{Function: "Expirer", Name: "Expire", Do: runner("Expirer")},
 			{Function: "LakeWriter", Name: "Write", Do: flush},
-			{Function: "LakeCompactor", Name: "Compact", Do: run("Lake")},
-			{Function: "LakeSchedule", Name: "Deliver", Do: run("Lake")},
+			{Function: "LakeCompactor", Name: "Compact", Do: runner("Lake")},
+			{Function: "LakeSchedule", Name: "Deliver", Do: runner("Lake")},
 		}, func() {
 			if err := target.Flush(t); err != nil {
 				t.Error(err)

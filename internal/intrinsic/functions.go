@@ -210,8 +210,8 @@ func subnets(arguments []string) ([]any, error) {
 	if errors.Join(countErr, bitsErr) != nil || count < 1 || count > 256 || bits < 1 || length < whole.Bits() {
 		return nil, errors.New(usage)
 	}
-	if room := length - whole.Bits(); room < 8 && count > 1<<room {
-		return nil, fmt.Errorf("the range has room for %d such blocks", 1<<room)
+	if exponent := length - whole.Bits(); exponent < 8 && count > 1<<exponent {
+		return nil, fmt.Errorf("the range holds %d such blocks", 1<<exponent)
 	}
 	first := new(big.Int).SetBytes(whole.Masked().Addr().AsSlice())
 	var blocks []any

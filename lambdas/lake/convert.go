@@ -304,7 +304,7 @@ func convertColumn(c schema.Column, raw json.RawMessage) (parquet.Value, error) 
 }
 
 // number matches how DynamoDB writes numbers, of 38 digits and exponents to ±130 ("Supported data
-// types and naming rules in Amazon DynamoDB"), with some room. An exact calculation with a longer
+// types and naming rules in Amazon DynamoDB"), with some to spare. An exact calculation with a longer
 // one would take longer than it is worth.
 var number = regexp.MustCompile(`^[+-]?(\d{1,200}(\.\d{0,200})?|\.\d{1,200})([eE][+-]?\d{1,3})?$`)
 
@@ -330,7 +330,7 @@ func wholeNumber(text string) (int64, error) {
 func decimal(text string) (float64, error) {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || !number.MatchString(text) {
-		return 0, errors.New("write a number that 64 bits of floating point have room for")
+		return 0, errors.New("write a number that 64 bits of floating point can hold")
 	}
 	return n, nil
 }

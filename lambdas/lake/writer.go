@@ -126,7 +126,8 @@ type object struct {
 
 // convert makes the objects of a batch in the order of their keys, and the
 // failures of its records that cannot be converted.
-func (w *Writer) convert(batch trigger.Records, all *written) (objects []object, failures []trigger.Failure, err error) {
+func (w *Writer) convert(batch trigger.Records, all *written) (objects []object, failures []trigger.Failure,
+	err error) {
 	var rows []*row
 	var eventIDs []string
 	seen := map[string]bool{}

@@ -37,8 +37,8 @@ type alternative struct {
 
 const (
 	or = "$or"
-	// mostWays is how many combinations EventBridge takes ("Creating Amazon EventBridge event patterns", $or).
-	mostWays = 1000
+	// maxWays is how many combinations EventBridge takes ("Creating Amazon EventBridge event patterns", $or).
+	maxWays = 1000
 )
 
 // New reads patterns in JSON. Its error names the part that AWS does not take.
@@ -133,8 +133,8 @@ func branch(ways []conditions, objects []any, path string) ([]conditions, error)
 		if err != nil {
 			return nil, err
 		}
-		if branches = append(branches, extended...); len(branches) > mostWays {
-			return nil, fmt.Errorf("%s: got more than %d combinations of %s: write fewer", at(path), mostWays, or)
+		if branches = append(branches, extended...); len(branches) > maxWays {
+			return nil, fmt.Errorf("%s: got more than %d combinations of %s: write fewer", at(path), maxWays, or)
 		}
 	}
 	return branches, nil

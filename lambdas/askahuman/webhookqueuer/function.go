@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -21,10 +21,10 @@ type function struct {
 
 // handle queues the webhooks of a batch of changes, in no order. A change comes again if its webhook could not be
 // queued; those after it then may be queued twice, with the same id.
-func (f *function) handle(ctx context.Context, event trigger.Records) (lambdaevents.DynamoDBEventResponse, error) {
+func (f *function) handle(ctx context.Context, event trigger.Records) (events.DynamoDBEventResponse, error) {
 	var queued atomic.Int64
 	response, err := f.batch.Each(ctx, event, func(ctx context.Context,
-		change lambdaevents.DynamoDBStreamRecord) error {
+		change events.DynamoDBStreamRecord) error {
 		message, wanted, err := webhooks.Of(change)
 		if err != nil || !wanted {
 			return err

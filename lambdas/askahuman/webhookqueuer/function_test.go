@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
@@ -74,7 +74,7 @@ func TestHandle(t *testing.T) {
 	event := `{"Records":[` + strings.Join([]string{record(1, "OPEN", "CLOSED"), record(2, "CLOSED", "CLOSED"),
 		record(3, "PARTIAL#1", "EXPIRED#1"), record(4, "OPEN", "EXPIRED"), spoiled}, ",") + `]}`
 	answer, err := kit.NewResponder(log, f.handle).Invoke(t.Context(), []byte(event))
-	var response lambdaevents.DynamoDBEventResponse
+	var response events.DynamoDBEventResponse
 	if err != nil || json.Unmarshal(answer, &response) != nil || len(response.BatchItemFailures) != 1 ||
 		response.BatchItemFailures[0].ItemIdentifier != "3" {
 		t.Errorf("got %s, %v", answer, err)

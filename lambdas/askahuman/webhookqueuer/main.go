@@ -9,7 +9,8 @@ import (
 )
 
 func main() {
-	trigger.StartStream("askahuman", func(environment kit.Environment, batch *trigger.Stream) (trigger.Function, error) {
+	trigger.StartStream("askahuman", func(environment kit.Environment, batch *trigger.Stream) (trigger.Function,
+		error) {
 		url, err := environment.Require(askahuman.WebhookQueueVariable)
 		if err != nil {
 			return nil, err

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -25,10 +25,10 @@ type function struct {
 
 // handle adds the profiles of a batch. One that it could not add holds up no other: the profiles of a user do not
 // depend on the order of the records.
-func (f *function) handle(ctx context.Context, event trigger.Records) (lambdaevents.DynamoDBEventResponse, error) {
+func (f *function) handle(ctx context.Context, event trigger.Records) (events.DynamoDBEventResponse, error) {
 	count := 0
 	response, err := f.batch.Each(ctx, event, func(ctx context.Context,
-		change lambdaevents.DynamoDBStreamRecord) error {
+		change events.DynamoDBStreamRecord) error {
 		added, err := f.add(ctx, change.NewImage)
 		if added {
 			count++

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -98,7 +98,7 @@ func deliver(ctx context.Context, process lambda.Handler, records []string) (fai
 	if err != nil {
 		return nil, err
 	}
-	var response lambdaevents.DynamoDBEventResponse
+	var response events.DynamoDBEventResponse
 	err = json.Unmarshal(answer, &response)
 	for _, failure := range response.BatchItemFailures {
 		failed = append(failed, failure.ItemIdentifier)

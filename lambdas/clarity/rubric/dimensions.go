@@ -440,8 +440,8 @@ func (a *answer) quantitative() (f finding) {
 	return f
 }
 
-// mostNumbers bounds the numbers of a sentence, and of the scenario, that are computed with.
-const mostNumbers = 12
+// maxNumbers bounds the numbers of a sentence, and of the scenario, that are computed with.
+const maxNumbers = 12
 
 // calendar has what people divide by who compare months, weeks and days.
 var calendar = []float64{7, 12, 24, 28, 30, 31, 52, 365}
@@ -449,9 +449,9 @@ var calendar = []float64{7, 12, 24, 28, 30, 31, 52, 365}
 // results returns the figures that the source does not state and that follow from two others, one of them in the
 // sentence or the one before, or from one and the calendar.
 func (r *reader) results(digits, numbers, before []float64, isOfTime bool) (all []float64) {
-	digits = digits[:min(len(digits), mostNumbers)]
+	digits = digits[:min(len(digits), maxNumbers)]
 	near := slices.Concat(numbers, before)
-	far := slices.Concat(near, r.figures[:min(len(r.figures), mostNumbers)])
+	far := slices.Concat(near, r.figures[:min(len(r.figures), maxNumbers)])
 	for _, x := range digits {
 		if !slices.Contains(r.figures, x) && (x >= 3 || x != math.Trunc(x)) && comesOut(x, near, far, isOfTime) {
 			all = append(all, x)

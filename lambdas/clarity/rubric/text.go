@@ -329,7 +329,7 @@ func (r *reader) answer(text string) *answer {
 	for i, s := range a.all {
 		for _, piece := range s.split() {
 			numbers := numbersOf(piece, number, spelledNumber)
-			numbers = numbers[:min(len(numbers), mostNumbers)]
+			numbers = numbers[:min(len(numbers), maxNumbers)]
 			s.results = append(s.results, r.results(figuresOf(piece), numbers, before, speaksOfTime(piece))...)
 			before = numbers
 		}

@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// Attempts is the most requests that a client makes for one reply.
+	// Attempts limits the requests that a client makes for one reply.
 	Attempts = 3
 	// attemptTimeout ends an attempt that has no reply. Contexts usually end before.
 	attemptTimeout = time.Minute
@@ -95,7 +95,7 @@ type Request struct {
 }
 
 // Converse returns the text of the model's reply. Its error is a [*model.Error], or matches [context.Canceled] if the
-// context was canceled. It waits as a write does ([dynamo.BeforeWrites]), and returns the error of that unchanged.
+// context was canceled. Like a write it first waits for [dynamo.BeforeWrites], whose error it returns unchanged.
 func (c *Client) Converse(ctx context.Context, r Request) (string, error) {
 	if err := dynamo.Await(ctx); err != nil {
 		return "", err

@@ -12,7 +12,7 @@ func ExampleDo() {
 	attempts := 0
 	err := retry.Do(context.Background(), func() error {
 		if attempts++; attempts < 3 {
-			return fmt.Errorf("book room 7: %w", retry.ErrStale)
+			return fmt.Errorf("book seat 7: %w", retry.ErrStale)
 		}
 		return nil
 	})

@@ -31,10 +31,10 @@ var (
 )
 
 const (
-	// Attempts is how often one request is made at most.
+	// Attempts limits the attempts at one request.
 	Attempts = 8
-	// Rounds is how often [Do] does work at most: more often than a caller's invocation has time for. In each round,
-	// one of the conflicting attempts succeeds.
+	// Rounds limits how often [Do] does work: more often than a caller's invocation has time for. In each round, one of
+	// the conflicting attempts succeeds.
 	Rounds = 60
 	// The delay doubles from the first to the longest.
 	firstDelay, longestDelay = 20 * time.Millisecond, 400 * time.Millisecond

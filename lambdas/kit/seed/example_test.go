@@ -9,9 +9,9 @@ import (
 
 // Initial data is loaded by invocations of so many items, each of which is added once.
 func ExampleLoad() {
-	rooms := map[string]bool{"7": true}
-	load := seed.Load([]string{"7", "8"}, func(_ context.Context, room string) (added bool, err error) {
-		added, rooms[room] = !rooms[room], true
+	seats := map[string]bool{"7": true}
+	load := seed.Load([]string{"7", "8"}, func(_ context.Context, seat string) (added bool, err error) {
+		added, seats[seat] = !seats[seat], true
 		return added, nil
 	})
 	progress, err := load(context.Background(), seed.Request{})

@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// Chunk is how many items an invocation loads at most: people see progress.
+// Chunk limits the items that one invocation loads, so that people see progress.
 const Chunk = 25
 
 // Request is the event of an invocation.

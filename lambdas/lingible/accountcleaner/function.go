@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
@@ -20,10 +20,10 @@ type function struct {
 
 // handle cleans the accounts of a batch. One that fails holds up no other: accounts have nothing in common. One for
 // which there was no time is delivered again.
-func (f *function) handle(ctx context.Context, event trigger.Records) (lambdaevents.DynamoDBEventResponse, error) {
+func (f *function) handle(ctx context.Context, event trigger.Records) (events.DynamoDBEventResponse, error) {
 	cleaned := 0
 	response, err := f.batch.Each(ctx, event, func(ctx context.Context,
-		change lambdaevents.DynamoDBStreamRecord) error {
+		change events.DynamoDBStreamRecord) error {
 		user, err := service.DeletedUser(change)
 		if user == "" {
 			return err

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -75,7 +75,7 @@ func TestBatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var response lambdaevents.DynamoDBEventResponse
+	var response events.DynamoDBEventResponse
 	if err := json.Unmarshal(answer, &response); err != nil {
 		t.Fatal(err)
 	}

@@ -25,10 +25,10 @@ const (
 	callTimeout = 10 * time.Second
 	// shortReply bounds a translation or a verdict, and longReply trends: in tokens.
 	shortReply, longReply = 1024, 4096
-	// mostTrends is how many trends fit into a reply.
-	mostTrends = 20
-	// mostReasons and mostRelated bound lists.
-	mostReasons, mostRelated = 5, 10
+	// maxTrends is how many trends fit into a reply.
+	maxTrends = 20
+	// maxReasons and maxRelated bound lists.
+	maxReasons, maxRelated = 5, 10
 )
 
 // The system prompts say what to do, and the form of the reply.
@@ -128,7 +128,7 @@ func (v *verdict) check(p *validate.Problems) {
 	if v.Valid {
 		least = 0
 	}
-	p.Count("reasons", len(v.Reasons), least, mostReasons)
+	p.Count("reasons", len(v.Reasons), least, maxReasons)
 }
 
 // Validate asks the model.
@@ -160,7 +160,7 @@ func (t *trends) check(p *validate.Problems, most int) {
 	for _, term := range t.Terms {
 		p.Form(term)
 		checkRange(p, "popularity", term.Popularity, 100)
-		p.Count("related", len(term.Related), 0, mostRelated)
+		p.Count("related", len(term.Related), 0, maxRelated)
 		slug := lingible.Slug(term.Term)
 		if known[slug] || len(slug) > lingible.MaxSlug {
 			p.Add("term", validate.RuleUnique, "is no term, or there twice")
@@ -171,7 +171,7 @@ func (t *trends) check(p *validate.Problems, most int) {
 
 // Trends asks the model, for 20 terms at most.
 func (l *Language) Trends(ctx context.Context, most int) ([]lingible.ProposedTrend, error) {
-	most = min(most, mostTrends)
+	most = min(most, maxTrends)
 	var reply trends
 	err := l.ask(ctx, converse.Question{System: trendsPrompt, Data: request{most}, MaxTokens: longReply}, &reply,
 		func(p *validate.Problems) {

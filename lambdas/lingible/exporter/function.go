@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
@@ -22,7 +22,7 @@ type function struct {
 
 // handle makes one export for all changes of a batch, in any order: it has the terms as they are in the table. Without
 // the export, the whole batch comes again. A term that cannot be read keeps the others out of no export.
-func (f *function) handle(ctx context.Context, event trigger.Records) (response lambdaevents.DynamoDBEventResponse,
+func (f *function) handle(ctx context.Context, event trigger.Records) (response events.DynamoDBEventResponse,
 	_ error) {
 	var slugs []string
 	for _, change := range event.Changes() {
@@ -36,7 +36,7 @@ func (f *function) handle(ctx context.Context, event trigger.Records) (response 
 		return response, err
 	}
 	f.metrics.Emit(ctx, kit.Count("TermsExported", terms))
-	return f.batch.Each(ctx, event, func(_ context.Context, change lambdaevents.DynamoDBStreamRecord) error {
+	return f.batch.Each(ctx, event, func(_ context.Context, change events.DynamoDBStreamRecord) error {
 		if !ok {
 			return nil
 		}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 )
@@ -18,11 +18,11 @@ type function struct {
 }
 
 // handle validates the submissions of a batch, all at once: none depends on another.
-func (f *function) handle(ctx context.Context, event trigger.Records) (lambdaevents.DynamoDBEventResponse, error) {
+func (f *function) handle(ctx context.Context, event trigger.Records) (events.DynamoDBEventResponse, error) {
 	return f.batch.Each(ctx, event, f.validate)
 }
 
-func (f *function) validate(ctx context.Context, change lambdaevents.DynamoDBStreamRecord) error {
+func (f *function) validate(ctx context.Context, change events.DynamoDBStreamRecord) error {
 	slug, isTerm := strings.CutPrefix(trigger.Text(change.Keys, "PK"), "TERM#")
 	id, isSubmission := strings.CutPrefix(trigger.Text(change.Keys, "SK"), "SUBMISSION#")
 	if !isTerm || !isSubmission {

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
@@ -19,10 +19,10 @@ type function struct {
 
 // handle completes the deletions of a batch. One that fails holds up no other: users have nothing in common. One for
 // which there was no time is delivered again.
-func (f *function) handle(ctx context.Context, event trigger.Records) (lambdaevents.DynamoDBEventResponse, error) {
+func (f *function) handle(ctx context.Context, event trigger.Records) (events.DynamoDBEventResponse, error) {
 	erased, failed := 0, 0
 	response, err := f.batch.Each(ctx, event, func(ctx context.Context,
-		change lambdaevents.DynamoDBStreamRecord) error {
+		change events.DynamoDBStreamRecord) error {
 		deletion, ok := service.DeletionOf(change)
 		if !ok {
 			return nil

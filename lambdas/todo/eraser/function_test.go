@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
@@ -103,7 +103,7 @@ func (s *set) handle(t *testing.T, ctx context.Context, records ...string) []str
 	if err != nil {
 		t.Fatal(err)
 	}
-	var response lambdaevents.DynamoDBEventResponse
+	var response events.DynamoDBEventResponse
 	if err := json.Unmarshal(answer, &response); err != nil || !bytes.Contains(answer, []byte(`"batchItemFailures"`)) {
 		t.Fatalf("got %s, %v", answer, err)
 	}

@@ -1,5 +1,5 @@
-// Package profiletest computes profiles for tests from the definitions in docs/platforms/clarity.md. It does so
-// differently from package clarity: each from all attempts, in fractions.
+// Package profiletest computes profiles for tests from the definitions in docs/platforms/clarity.md, independently of
+// package clarity: each from all attempts, in fractions.
 package profiletest
 
 import (

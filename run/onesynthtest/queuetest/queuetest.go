@@ -45,8 +45,7 @@ type Queues struct {
 }
 
 // Start runs a function behind an empty queue until the test ends. A message that it has not handled after that many
-// attempts goes to the queue of failures. The function reaches both queues at the given addresses, with the given
-// configuration.
+// attempts goes to the queue of failures. function gets the configuration and the URLs by which it reaches both queues.
 func Start(t testing.TB, attempts int,
 	function func(configuration aws.Config, messages, failures string) lambda.Handler) *Queues {
 	t.Helper()
@@ -100,7 +99,7 @@ func (q *Queues) Messages() []Message { return q.messages.Messages() }
 // Failures returns the messages of the queue of failures.
 func (q *Queues) Failures() []Message { return q.failures.Messages() }
 
-// Due ends the waits of all messages, and returns how many waited.
+// Due ends the delays of all messages, and returns how many were delayed.
 func (q *Queues) Due() int { return q.messages.Due() }
 
 // Returned returns how often the function has returned a message as not handled.

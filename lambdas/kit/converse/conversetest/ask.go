@@ -81,7 +81,7 @@ func Attacks(reply string) []string {
 	}
 }
 
-// Texts are attacks, parts of them, and any other texts.
+// Texts generates attacks, parts of them, and any other texts.
 func Texts(reply string) *rapid.Generator[string] {
 	attacks := Attacks(reply)
 	return rapid.OneOf(rapid.SampledFrom(attacks), rapid.String(),

@@ -20,7 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Model is what clients of a [Server] call.
+// Model is the id of the model that clients of a [Server] call.
 const Model = "eu.amazon.nova-lite-v1:0"
 
 // Request is a request as the server got it.
@@ -77,7 +77,7 @@ func write(w http.ResponseWriter, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// Server is a model. It is safe for concurrent use.
+// Server answers in place of a model. It is safe for concurrent use.
 type Server struct {
 	url     string
 	mu      sync.Mutex

@@ -5,7 +5,7 @@ import (
 	"context"
 	"encoding/json"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	"example.com/booking/hotel"
 	"example.com/booking/lambdas/booking"
@@ -15,13 +15,13 @@ import (
 
 func main() {
 	kit.StartEvent("booking", func(_ context.Context, e kit.Environment) (
-		func(context.Context, lambdaevents.EventBridgeEvent) error, error) {
+		func(context.Context, events.EventBridgeEvent) error, error) {
 		urls, err := e.Require(hotel.WebhookQueue, hotel.WaitListQueue)
 		if err != nil {
 			return nil, err
 		}
 		hook, waitList := trigger.NewQueue(e.AWS, urls[0]), trigger.NewQueue(e.AWS, urls[1])
-		return func(ctx context.Context, event lambdaevents.EventBridgeEvent) error {
+		return func(ctx context.Context, event events.EventBridgeEvent) error {
 			var detail booking.Detail
 			if err := json.Unmarshal(event.Detail, &detail); err != nil {
 				return err

@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	"example.com/booking/hotel"
 	"example.com/booking/lambdas/booking"
@@ -17,7 +17,7 @@ import (
 
 func main() {
 	kit.StartResponder("booking", func(ctx context.Context, e kit.Environment) (
-		func(context.Context, lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error), error) {
+		func(context.Context, events.SQSEvent) (events.SQSEventResponse, error), error) {
 		db, err := dynamo.Open(e, hotel.Platform(), hotel.HotelHook)
 		if err != nil {
 			return nil, err
@@ -38,11 +38,11 @@ func main() {
 			Client: &webhook.Client{Addresses: webhook.AddressesOf(e.Getenv)}}
 		batch := trigger.Messages{Plan: hotel.WebhookPlan, Defer: trigger.NewQueue(e.AWS, urls[0]).Defer,
 			GiveUp: failures.GiveUp,
-			Failed: func(ctx context.Context, _ lambdaevents.SQSMessage, attempt trigger.Attempt, err error) {
+			Failed: func(ctx context.Context, _ events.SQSMessage, attempt trigger.Attempt, err error) {
 				e.Log.WarnContext(ctx, "the hotel has not taken a webhook", "attempt", attempt.Number, "error", err)
 			}}
-		return func(ctx context.Context, event lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error) {
-			return batch.Each(ctx, event, func(ctx context.Context, message lambdaevents.SQSMessage) error {
+		return func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
+			return batch.Each(ctx, event, func(ctx context.Context, message events.SQSMessage) error {
 				return hook.Send(ctx, message.Body, time.Now())
 			})
 		}, nil

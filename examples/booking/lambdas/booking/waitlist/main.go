@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	"example.com/booking/hotel"
 	"example.com/booking/lambdas/booking"
@@ -17,7 +17,7 @@ import (
 
 func main() {
 	kit.StartResponder("booking", func(_ context.Context, e kit.Environment) (
-		func(context.Context, lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error), error) {
+		func(context.Context, events.SQSEvent) (events.SQSEventResponse, error), error) {
 		db, err := dynamo.Open(e, hotel.Platform(), hotel.WaitList)
 		if err != nil {
 			return nil, err
@@ -33,11 +33,11 @@ func main() {
 		service := &booking.Service{DB: db}
 		batch := trigger.Messages{Plan: hotel.WaitListPlan, Defer: trigger.NewQueue(e.AWS, urls[0]).Defer,
 			GiveUp: failures.GiveUp,
-			Failed: func(ctx context.Context, _ lambdaevents.SQSMessage, attempt trigger.Attempt, err error) {
+			Failed: func(ctx context.Context, _ events.SQSMessage, attempt trigger.Attempt, err error) {
 				e.Log.ErrorContext(ctx, "the waiting list is not served", "attempt", attempt.Number, "error", err)
 			}}
-		return func(ctx context.Context, event lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error) {
-			return batch.Each(ctx, event, func(ctx context.Context, message lambdaevents.SQSMessage) error {
+		return func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
+			return batch.Each(ctx, event, func(ctx context.Context, message events.SQSMessage) error {
 				var freed booking.Freed
 				if err := json.Unmarshal([]byte(message.Body), &freed); err != nil {
 					return fmt.Errorf("%w: %w", trigger.ErrHopeless, err)

@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
@@ -15,13 +15,13 @@ import (
 
 func main() {
 	kit.StartEvent("todo", func(_ context.Context, e kit.Environment) (func(context.Context,
-		lambdaevents.CloudWatchEvent) error, error) {
+		events.CloudWatchEvent) error, error) {
 		name, err := e.Require("DONE_BUCKET")
 		if err != nil {
 			return nil, err
 		}
 		done := trigger.NewBucket(e.AWS, name[0], "application/json")
-		return func(ctx context.Context, event lambdaevents.CloudWatchEvent) error {
+		return func(ctx context.Context, event events.CloudWatchEvent) error {
 			var task struct {
 				TaskID string `json:"task_id"`
 			}

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"time"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
@@ -15,7 +15,7 @@ import (
 
 func main() {
 	kit.StartResponder("todo", func(_ context.Context, e kit.Environment) (
-		func(context.Context, lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error), error) {
+		func(context.Context, events.SQSEvent) (events.SQSEventResponse, error), error) {
 		url, err := e.Require("MAILS_QUEUE_URL")
 		if err != nil {
 			return nil, err
@@ -26,8 +26,8 @@ func main() {
 		}
 		batch := trigger.Messages{Plan: []time.Duration{time.Minute, time.Hour},
 			Defer: trigger.NewQueue(e.AWS, url[0]).Defer, GiveUp: failures.GiveUp}
-		return func(ctx context.Context, event lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error) {
-			return batch.Each(ctx, event, func(ctx context.Context, message lambdaevents.SQSMessage) error {
+		return func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
+			return batch.Each(ctx, event, func(ctx context.Context, message events.SQSMessage) error {
 				var created struct {
 					Detail struct {
 						TaskID string `json:"task_id"`

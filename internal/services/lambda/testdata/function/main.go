@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -62,6 +63,30 @@ func handle(ctx context.Context, e event) (any, error) {
 	return e.Echo, nil
 }
 
+// alone returns once at most eight processes are in the folder: more of them hinder each other, as on a machine with
+// few processors, and none gets on.
+func alone(folder string) {
+	own := filepath.Join(folder, fmt.Sprint(os.Getpid()))
+	if err := os.WriteFile(own, nil, 0o600); err != nil {
+		panic(err)
+	}
+	// Others begin meanwhile.
+	time.Sleep(300 * time.Millisecond)
+	for {
+		present, err := os.ReadDir(folder)
+		if err != nil {
+			panic(err)
+		}
+		if len(present) <= 8 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := os.Remove(own); err != nil {
+		panic(err)
+	}
+}
+
 func main() {
 	switch os.Getenv("INIT") {
 	case "exit":
@@ -70,6 +95,8 @@ func main() {
 		panic("cannot initialise")
 	case "slow":
 		time.Sleep(200 * time.Millisecond)
+	case "crowded":
+		alone(os.Getenv("CROWD"))
 	}
 	lambda.Start(handle)
 }
