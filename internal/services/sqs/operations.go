@@ -9,8 +9,10 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,12 +90,64 @@ func (s *Service) needs(call *aws.Call, in input) ([]aws.Permission, error) {
 // Longest is SQS's limit on a message, body and attributes together, in bytes: 1 MiB.
 const Longest = 1 << 20
 
+// allowed is what SQS takes in a message: anything else is InvalidMessageContents ("SendMessage", Amazon SQS API
+// Reference).
+const allowed = "#x9 | #xA | #xD | #x20 to #xD7FF | #xE000 to #xFFFD | #x10000 to #x10FFFF"
+
+func isRefused(r rune) bool {
+	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\ufffe' || r == '\uffff'
+}
+
+// maxAttributes is SQS's limit on the attributes of a message.
+const maxAttributes = 10
+
+// attributeName is what a name of an attribute consists of, up to its limit in characters. It has neither two periods
+// in a row, nor one of the reserved beginnings ("Message attribute components", Amazon SQS Developer Guide).
+var (
+	attributeName = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+	reservedName  = regexp.MustCompile(`(?i)^(aws|amazon)\.`)
+	attributeType = regexp.MustCompile(`^(String|Number|Binary)(\..+)?$`)
+)
+
+// longestName is SQS's limit on the name and on the type of an attribute, in characters.
+const longestName = 256
+
+// check returns what SQS says of an attribute that it refuses.
+func (a MessageAttribute) check(name string) (problem string) {
+	binary := strings.HasPrefix(a.DataType, "Binary")
+	switch {
+	case len(name) > longestName || !attributeName.MatchString(name) || reservedName.MatchString(name):
+		return fmt.Sprintf("Message (user) attribute name '%s' is invalid. It can contain A-Z, a-z, 0-9, underscore "+
+			"(_), hyphen (-), and period (.) characters, and must not begin with AWS. or Amazon.", name)
+	case len(a.DataType) > longestName || !attributeType.MatchString(a.DataType):
+		return fmt.Sprintf("The message (user) attribute '%s' has an invalid message (user) attribute type, the set "+
+			"of supported type prefixes is Binary, Number, and String.", name)
+	case binary && len(a.BinaryValue) == 0, !binary && a.StringValue == "":
+		return fmt.Sprintf("Message (user) attribute '%s' must contain a non-empty value of type '%s'.", name,
+			a.DataType)
+	}
+	return ""
+}
+
 func (e entry) check() error {
+	refused := strings.ContainsFunc(e.MessageBody, isRefused)
 	size := len(e.MessageBody)
 	for name, attribute := range e.MessageAttributes {
 		size += len(name) + len(attribute.DataType) + len(attribute.StringValue) + len(attribute.BinaryValue)
+		refused = refused || strings.ContainsFunc(attribute.StringValue, isRefused)
+		if problem := attribute.check(name); problem != "" {
+			return &aws.Failure{Type: "com.amazonaws.sqs#InvalidParameterValue", QueryError: "InvalidParameterValue",
+				Message: problem}
+		}
 	}
 	switch {
+	case len(e.MessageAttributes) > maxAttributes:
+		return &aws.Failure{Type: "com.amazonaws.sqs#InvalidParameterValue", QueryError: "InvalidParameterValue",
+			Message: fmt.Sprintf("Number of message attributes [%d] exceeds the allowed maximum [%d].",
+				len(e.MessageAttributes), maxAttributes)}
+	case refused:
+		return &aws.Failure{Type: "com.amazonaws.sqs#InvalidMessageContents", QueryError: "InvalidMessageContents",
+			Message: "Invalid characters found. Valid unicode characters are " + allowed}
 	case e.MessageBody == "":
 		return &aws.Failure{Type: "com.amazonaws.sqs#MissingParameter",
 			Message: "The request must contain the parameter MessageBody.", QueryError: "MissingParameter"}
@@ -169,8 +223,11 @@ func sendMessageBatch(_ context.Context, queue *Queue, in input) (any, error) {
 	sent, failed := []map[string]string{}, []batchFailure{}
 	for _, entry := range entries {
 		if err := entry.check(); err != nil {
-			failed = append(failed, batchFailure{Id: entry.Id, Code: "InvalidParameterValue", Message: err.Error(),
-				SenderFault: true})
+			code := "InvalidParameterValue"
+			if failure, ok := errors.AsType[*aws.Failure](err); ok {
+				code = failure.QueryError
+			}
+			failed = append(failed, batchFailure{Id: entry.Id, Code: code, Message: err.Error(), SenderFault: true})
 			continue
 		}
 		answer := entry.sendTo(queue)

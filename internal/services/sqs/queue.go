@@ -3,6 +3,7 @@
 package sqs
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -43,6 +44,9 @@ type Message struct {
 	// inFlight says that a function has it, by a mapping, and reserved that the console has.
 	inFlight, reserved bool
 }
+
+// InFlight reports whether a function has the message, by a mapping.
+func (m Message) InFlight() bool { return m.inFlight }
 
 // Queue is a standard queue, as far as failure destinations and their readers need one. It is safe for concurrent use.
 type Queue struct {
@@ -139,10 +143,7 @@ func (s *Service) Prepare(source *assembly.Assembly) (apply func(), err error) {
 			},
 			arrived: make(chan struct{}),
 		}
-		if next[resource.ARN] = former[resource.ARN]; next[resource.ARN] == nil {
-			next[resource.ARN] = queue
-		}
-		read[resource.ARN] = queue
+		next[resource.ARN], read[resource.ARN] = cmp.Or(former[resource.ARN], queue), queue
 		if declared.RedrivePolicy != nil {
 			redrives[queue] = *declared.RedrivePolicy
 		}
@@ -164,9 +165,6 @@ func (s *Service) Prepare(source *assembly.Assembly) (apply func(), err error) {
 
 // configure takes the properties of another queue, and keeps its messages.
 func (q *Queue) configure(other *Queue) {
-	if q == other {
-		return
-	}
 	next := other.settings()
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
