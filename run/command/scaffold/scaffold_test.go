@@ -109,7 +109,7 @@ func platforms(t *testing.T) (names []string) {
 	return names
 }
 
-// A platform that is taken over has all files of its rooms, in packages of the project. They import nothing of the
+// A platform that is taken over has all files of its packages, in packages of the project. They import nothing of the
 // library that others may not, or that knows its platforms. What the modules of its page import is there, too. Links
 // lead to files of the project or of the library.
 func TestTakeOver(t *testing.T) {
@@ -121,14 +121,14 @@ func TestTakeOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			files := written(t, scaffold.Project{Name: "ours", From: name, Version: "v0.1.0", Library: root})
-			for _, room := range []string{"platforms", "constructs", "lambdas"} {
-				source := os.DirFS(filepath.Join(root, room, name))
+			for _, parent := range []string{"platforms", "constructs", "lambdas"} {
+				source := os.DirFS(filepath.Join(root, parent, name))
 				if err := fs.WalkDir(source, ".", func(file string, entry fs.DirEntry, err error) error {
-					if err == nil && room == "constructs" && file == "testdata" {
+					if err == nil && parent == "constructs" && file == "testdata" {
 						return fs.SkipDir
 					}
-					if _, there := files[path.Join(room, name, file)]; err == nil && !entry.IsDir() && !there {
-						t.Errorf("%s/%s/%s is left out", room, name, file)
+					if _, there := files[path.Join(parent, name, file)]; err == nil && !entry.IsDir() && !there {
+						t.Errorf("%s/%s/%s is left out", parent, name, file)
 					}
 					return err
 				}); err != nil {
@@ -152,7 +152,7 @@ func TestTakeOver(t *testing.T) {
 							t.Errorf("%s imports %s, which is not there", file, imported)
 						}
 						if theirs && (path.Base(shared) == name ||
-							slices.Contains([]string{"internal", "platforms", "tools", "test", "cmd"}, first)) {
+							slices.Contains([]string{"internal", "platforms", "release", "test", "cmd"}, first)) {
 							t.Errorf("%s imports %s, which is not for others", file, imported)
 						}
 					}

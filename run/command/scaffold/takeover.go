@@ -12,21 +12,21 @@ import (
 	"strings"
 )
 
-// rooms are the folders of the library that have one for each platform.
-func rooms() []string { return []string{"platforms", "constructs", "lambdas"} }
+// parents are the folders of the library that have one for each platform.
+func parents() []string { return []string{"platforms", "constructs", "lambdas"} }
 
 // golden is the template of a platform without props, below the folder of its construct.
 const golden = "testdata/golden/tokens.txt"
 
-// platformsOf returns the names of the platforms of a library: each has a folder in all rooms.
+// platformsOf returns the names of the platforms of a library: each has a folder in all parents.
 func platformsOf(library fs.FS) (names []string, err error) {
-	entries, err := fs.ReadDir(library, rooms()[0])
+	entries, err := fs.ReadDir(library, parents()[0])
 	if err != nil {
 		return nil, err
 	}
 	for _, entry := range entries {
-		if !slices.ContainsFunc(rooms(), func(room string) bool {
-			info, err := fs.Stat(library, path.Join(room, entry.Name()))
+		if !slices.ContainsFunc(parents(), func(parent string) bool {
+			info, err := fs.Stat(library, path.Join(parent, entry.Name()))
 			return err != nil || !info.IsDir()
 		}) {
 			names = append(names, entry.Name())
@@ -61,8 +61,8 @@ func (p Project) source() string {
 // library.
 func (p Project) takeOver() (files map[string][]byte, id string, err error) {
 	t := taking{library: os.DirFS(p.source()), name: p.From, project: p, files: map[string][]byte{}}
-	for _, room := range rooms() {
-		if err := t.add(path.Join(room, p.From)); err != nil {
+	for _, parent := range parents() {
+		if err := t.add(path.Join(parent, p.From)); err != nil {
 			return nil, "", err
 		}
 	}
@@ -146,7 +146,7 @@ var (
 // rewrite gives packages their new paths, and links their new addresses.
 func (t taking) rewrite() error {
 	library := LibraryModule()
-	own := regexp.MustCompile(regexp.QuoteMeta(library) + `/((?:` + strings.Join(rooms(), "|") + `)/` + t.name + `\b)`)
+	own := regexp.MustCompile(regexp.QuoteMeta(library) + `/((?:` + strings.Join(parents(), "|") + `)/` + t.name + `\b)`)
 	address := "https://" + library + "/blob/main/"
 	for name, content := range t.files {
 		text := string(content)
