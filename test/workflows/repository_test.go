@@ -53,7 +53,8 @@ func TestWorkflows(t *testing.T) {
 		}
 	}
 	want := []string{"aws.yml test-aws test-aws", "change.yml test test", "change.yml test-all test-all",
-		"night.yml test-release test-release", "release.yml build binaries", "site.yml build site"}
+		"night.yml test-release test-release", "night.yml test-repeat test-repeat", "release.yml build binaries",
+		"site.yml build site"}
 	if slices.Sort(got); !slices.Equal(got, want) {
 		t.Errorf("got the jobs %q, want %q", got, want)
 	}
@@ -95,7 +96,7 @@ func TestActionsOfProjects(t *testing.T) {
 		return all
 	}
 	ours := versions(filepath.Join(root, ".github"))
-	for action, version := range versions(filepath.Join(root, "cmd", "onesynth", "scaffold", "templates")) {
+	for action, version := range versions(filepath.Join(root, "run", "command", "scaffold", "templates")) {
 		if own := ours[action]; own != "" && own != version {
 			t.Errorf("onesynth init writes %s@%s; this repository uses %s", action, version, own)
 		}

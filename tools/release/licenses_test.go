@@ -142,8 +142,8 @@ func TestLicenses(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(listed, table.String()); diff != "" {
-		t.Errorf("%s is stale: run `go test ./tools/release -run TestLicenses -update` (-it +what importers fetch):\n%s",
-			file, diff)
+		t.Errorf("%s is stale: run `go test ./tools/release -run TestLicenses -update` "+
+			"(-it +what importers fetch):\n%s", file, diff)
 	}
 }
 

@@ -28,7 +28,7 @@ func TestPublishAs(t *testing.T) {
 	if found := in(folder, nil, "sh", "-c", "grep -rlF "+importertest.ModulePath+" . || true"); found != "" {
 		t.Errorf("the former path is left in %s", found)
 	}
-	in(folder, nil, "go", "test", "-vet=off", "./schema", "./gobuild", "./run/command/target")
+	in(folder, nil, "go", "test", "-vet=off", "./schema", "./internal/gobuild", "./run/command/target")
 
 	cache := filepath.Join(t.TempDir(), "modcache")
 	t.Cleanup(func() { makeWritable(t, cache) })

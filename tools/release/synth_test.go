@@ -17,9 +17,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
 
-// mostCalls is how many calls into the CDK's process a synth of all platforms makes at most, by
+// maxCalls is how many calls into the CDK's process a synth of all platforms makes at most, by
 // environment. One costs about a third of a millisecond of processor time.
-var mostCalls = map[string]int{"dev": 1850, "prod": 3550}
+var maxCalls = map[string]int{"dev": 1850, "prod": 3550}
 
 // recordingRuntime returns a command for JSII_RUNTIME that starts the process of the CDK, and writes the
 // calls into a file, one a line.
@@ -31,7 +31,7 @@ func recordingRuntime(t *testing.T, calls string) string {
 }
 
 // Two copies of the module, each with its own app, give the same assembly to the byte, with no more calls than
-// mostCalls. Both take handlers that were linked of the same packages; TestImporters links them once more elsewhere.
+// maxCalls. Both take handlers that were linked of the same packages; TestImporters links them once more elsewhere.
 func TestSynthIsReproducible(t *testing.T) {
 	t.Parallel()
 	folders := []string{filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "a folder with another name")}
@@ -63,9 +63,9 @@ func TestSynthIsReproducible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := bytes.Count(recorded, []byte("\n")); n == 0 || n > mostCalls[environment] {
+		if n := bytes.Count(recorded, []byte("\n")); n == 0 || n > maxCalls[environment] {
 			t.Errorf("%s: calls into the CDK: got %d, want 1 to %d: keep what was read once", environment, n,
-				mostCalls[environment])
+				maxCalls[environment])
 		}
 		if diff := cmp.Diff(assemblies[0], assemblies[1]); diff != "" {
 			t.Errorf("%s: two folders gave (-first +second):\n%s", environment, diff)
