@@ -9,7 +9,6 @@
 //
 //	asset "app.js"       the address of an asset
 //	assets "texts/*"     the addresses of the assets that match a pattern of package path
-//	modules "app.js"     the addresses of the modules that a module imports, directly or not
 //	json .               a value as JSON
 package site
 
@@ -28,7 +27,6 @@ import (
 	"maps"
 	"net/http"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -142,44 +140,54 @@ func (s *Site) Register(mux *http.ServeMux) {
 		if route == "/" {
 			route = "/{$}"
 		}
-		mux.Handle("GET "+route, s.handler(document))
+		mux.HandleFunc("GET "+route, func(w http.ResponseWriter, r *http.Request) {
+			s.serve(w, r, document, http.StatusOK)
+		})
 	}
 	mux.HandleFunc("GET "+s.prefix+"{path...}", func(w http.ResponseWriter, r *http.Request) {
 		if asset := s.assets[r.URL.Path]; asset != nil {
-			s.handler(asset).ServeHTTP(w, r)
+			s.serve(w, r, asset, http.StatusOK)
 			return
 		}
 		s.notFound.ServeHTTP(w, r)
 	})
 }
 
-func (s *Site) handler(f *file) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header := w.Header()
-		for name, values := range s.header {
-			header[http.CanonicalHeaderKey(name)] = values
-		}
+// Answer writes the document of a path of [Config.Documents] with a status, such as 404 for an address that the page
+// does not have. Browsers keep the answer only if the status is 200. It panics if the page has no such document.
+func (s *Site) Answer(w http.ResponseWriter, r *http.Request, path string, status int) {
+	s.serve(w, r, s.documents[path], status)
+}
+
+func (s *Site) serve(w http.ResponseWriter, r *http.Request, f *file, status int) {
+	header := w.Header()
+	for name, values := range s.header {
+		header[http.CanonicalHeaderKey(name)] = values
+	}
+	header.Add("Vary", "Accept-Encoding")
+	header.Set("Cache-Control", "no-store")
+	if status == http.StatusOK {
 		header.Set("Cache-Control", f.caching)
 		header.Set("ETag", f.tag)
-		header.Set("Vary", "Accept-Encoding")
 		if matches(r.Header.Get("If-None-Match"), f.tag) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		header.Set("Content-Type", f.kind)
-		content := f.content
-		for _, c := range codings {
-			if takes(r.Header.Get("Accept-Encoding"), c.name) {
-				if packed := f.packed[c.name](); packed != nil {
-					header.Set("Content-Encoding", c.name)
-					content = packed
-				}
-				break
+	}
+	header.Set("Content-Type", f.kind)
+	content := f.content
+	for _, c := range codings {
+		if takes(r.Header.Get("Accept-Encoding"), c.name) {
+			if packed := f.packed[c.name](); packed != nil {
+				header.Set("Content-Encoding", c.name)
+				content = packed
 			}
+			break
 		}
-		header.Set("Content-Length", strconv.Itoa(len(content)))
-		_, _ = w.Write(content)
-	})
+	}
+	header.Set("Content-Length", strconv.Itoa(len(content)))
+	w.WriteHeader(status)
+	_, _ = w.Write(content)
 }
 
 // file is what is served.
@@ -275,7 +283,7 @@ type addresses struct {
 }
 
 func (a addresses) fill(name, content string, data any) ([]byte, error) {
-	functions := map[string]any{"asset": a.asset, "assets": a.matching, "modules": a.modules, "json": asJSON}
+	functions := map[string]any{"asset": a.asset, "assets": a.matching, "json": asJSON}
 	var filled bytes.Buffer
 	if path.Ext(name) == ".html" {
 		parsed, err := template.New(name).Funcs(functions).Parse(content)
@@ -314,30 +322,6 @@ func (a addresses) matching(pattern string) ([]string, error) {
 		}
 		if ok {
 			all = append(all, a.base+name)
-		}
-	}
-	return all, nil
-}
-
-// imports matches the static imports of a module, which begin a line. Those that are made when the
-// code comes to them do not.
-var imports = regexp.MustCompile(`(?m)^(?:import|export)\b[^;'"]*?['"](\.[^'"]+)['"]`)
-
-func (a addresses) modules(entry string) ([]string, error) {
-	var all []string
-	seen := map[string]bool{entry: true}
-	for next := []string{entry}; len(next) > 0; {
-		name := next[0]
-		next = next[1:]
-		content, ok := a.assets[name]
-		if !ok {
-			return nil, fmt.Errorf("there is no module %s: correct the import", name)
-		}
-		for _, found := range imports.FindAllSubmatch(content, -1) {
-			if imported := path.Join(path.Dir(name), string(found[1])); !seen[imported] {
-				seen[imported] = true
-				all, next = append(all, a.base+imported), append(next, imported)
-			}
 		}
 	}
 	return all, nil

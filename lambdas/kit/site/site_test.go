@@ -18,16 +18,13 @@ var long = strings.Repeat("/* a long comment */\n", 100)
 func files() fstest.MapFS {
 	all := fstest.MapFS{}
 	for name, content := range map[string]string{
-		"index.html": `<html data-settings="{{json .}}"><link rel="modulepreload" href="{{range modules "app.js"}}{{.}} {{end}}"><script src="{{asset "app.js"}}"></script></html>`,
+		"index.html": `<html data-settings="{{json .}}"><script src="{{asset "app.js"}}"></script></html>`,
 		"worker.js":  `const all = {{json (assets "*.js")}};`,
-		"app.js": "import {a,\n  b} from './a.js';\nimport './b/c.js';\n" +
-			"const later = () => import('./later.js');\n" + long,
-		"a.js":     "export {d} from './b/d.js';\nimport './app.js';",
-		"b/c.js":   "import '../a.js';",
-		"b/d.js":   "export const d = 1;",
-		"later.js": "export default 1;",
-		"icon.png": long,
-		"tiny.css": "a{}",
+		"app.js":     "import './b/c.js';\n" + long,
+		"b/c.js":     "import '../later.js';",
+		"later.js":   "export default 1;",
+		"icon.png":   long,
+		"tiny.css":   "a{}",
 	} {
 		all[name] = &fstest.MapFile{Data: []byte(content)}
 	}
@@ -80,8 +77,8 @@ func TestDocuments(t *testing.T) {
 	response := get("/")
 	content := text(t, response.Body)
 	hash := base.FindString(content)
-	want := `<html data-settings="{&#34;key&#34;:&#34;a\&#34;b&#34;}"><link rel="modulepreload" href="` + hash +
-		"a.js " + hash + "b/c.js " + hash + `b/d.js "><script src="` + hash + `app.js"></script></html>`
+	want := `<html data-settings="{&#34;key&#34;:&#34;a\&#34;b&#34;}"><script src="` + hash +
+		`app.js"></script></html>`
 	if hash == "" || content != want {
 		t.Errorf("got\n%s\nwant\n%s", content, want)
 	}
@@ -97,7 +94,7 @@ func TestDocuments(t *testing.T) {
 		t.Errorf("another route of the document has %s", got)
 	}
 	if got, want := text(t, get("/worker.js").Body),
-		`const all = ["`+hash+`a.js","`+hash+`app.js","`+hash+`later.js"];`; got != want {
+		`const all = ["`+hash+`app.js","`+hash+`later.js"];`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for _, path := range []string{"/other", "/index.html", "/assets/", hash + "index.html",
@@ -174,23 +171,36 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// A document with another status than 200 is whole for every browser, and kept by none.
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	page, err := site.New(config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodGet, "/nowhere", nil)
+	r.Header.Set("If-None-Match", "*")
+	w := httptest.NewRecorder()
+	page.Answer(w, r, "/", http.StatusNotFound)
+	if header := w.Header(); w.Code != http.StatusNotFound || header.Get("Cache-Control") != "no-store" ||
+		header.Get("ETag") != "" || header.Get("Content-Security-Policy") == "" ||
+		!strings.Contains(w.Body.String(), "<script") {
+		t.Errorf("got %d %v %s", w.Code, header, w.Body)
+	}
+}
+
 func TestNewErr(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ file, content, want string }{
-		"Kind":        {"a.exe", "x", "a.exe"},
-		"Template":    {"index.html", "{{", "index.html"},
-		"NoAsset":     {"worker.js", `{{asset "b.js"}}`, "b.js"},
-		"BadPattern":  {"worker.js", `{{assets "["}}`, "worker.js"},
-		"BrokenGraph": {"b/d.js", "", "b/d.js"}, // no content: the file is gone
+		"Kind":       {"a.exe", "x", "a.exe"},
+		"Template":   {"index.html", "{{", "index.html"},
+		"NoAsset":    {"worker.js", `{{asset "b.js"}}`, "b.js"},
+		"BadPattern": {"worker.js", `{{assets "["}}`, "worker.js"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := config()
-			if files := c.Files.(fstest.MapFS); test.content == "" {
-				delete(files, test.file)
-			} else {
-				files[test.file] = &fstest.MapFile{Data: []byte(test.content)}
-			}
+			c.Files.(fstest.MapFS)[test.file] = &fstest.MapFile{Data: []byte(test.content)}
 			if _, err := site.New(c); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, which does not name %s", err, test.want)
 			}

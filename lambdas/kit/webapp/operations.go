@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Operations returns a module with the operations of an OpenAPI document by their ids: what the function call of the
-// module requests.js takes. With a tag they are those that have it. Values of a path and of a query are named as in
-// the document.
+// Operations returns a JavaScript module that exports the operations of an OpenAPI document, by their ids, for the
+// function call of the module requests.js. A tag selects the operations that have it; "" selects all. Values of a path
+// and of a query are named as in the document.
 func Operations(document []byte, tag string) ([]byte, error) {
 	var api struct {
 		Paths map[string]map[string]struct {

@@ -7,24 +7,24 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// SignIn is what the module signin.js needs to know. The page's Connect has to have the URL.
+// SignIn has the settings of the module signin.js. [Config.Connect] has to list the URL.
 type SignIn struct {
-	// URL is where the sign-in pages are.
+	// URL is the base URL of the sign-in pages.
 	URL string `json:"url"`
 	// Client is the id of the page's app client.
 	Client string `json:"client"`
-	// Page is the whole address of the page, where people come back to.
+	// Page is the URL of the page, to which people return after they have signed in.
 	Page string `json:"page"`
 }
 
-// Settings are the settings of a page that has the sign-in alone.
+// Settings returns the [Config.Settings] of a page that needs no others: the sign-in as the member signIn.
 func (s SignIn) Settings() any {
 	return struct {
 		SignIn SignIn `json:"signIn"`
 	}{s}
 }
 
-// SignInFrom reads the variables of a function with [schema.Function.SignsInAt].
+// SignInFrom reads the environment variables of a function with [schema.Function.SignsInAt]. It fails if one is empty.
 func SignInFrom(environment kit.Environment) (SignIn, error) {
 	s := SignIn{environment.Getenv(schema.SignInURLVariable), environment.Getenv(schema.SignInClientVariable),
 		environment.Getenv(schema.SignInPageVariable)}

@@ -37,9 +37,9 @@ var own embed.FS
 
 // Config describes a page.
 type Config struct {
-	// Name is what the page is called, and Description says in a sentence what it is for.
+	// Name is the page's name, and Description its purpose in a sentence.
 	Name, Description string
-	// Key begins the names of what the page keeps in a browser, such as "ask-a-human".
+	// Key begins the names under which the page stores values in a browser, such as "ask-a-human".
 	Key string
 	// Home is the address of the first view. The assets are below it, as in "/operator/assets/". Default: "/".
 	Home string
@@ -47,9 +47,10 @@ type Config struct {
 	Views []string
 	// Files has the page's own files in the folder files.
 	Files fs.FS
-	// Settings are what the modules read as settings; they go to browsers as JSON. Default: none.
+	// Settings are the page's settings, which its modules read; they go to browsers as JSON. Default: none.
 	Settings any
-	// Connect are other origins whose addresses the page may ask, such as "https://example.com". Default: none.
+	// Connect are further origins to which the page may send requests (connect-src), such as "https://example.com".
+	// Default: none.
 	Connect []string
 }
 
@@ -121,10 +122,7 @@ func New(c Config) (*kit.API, error) {
 				refuse(w, http.StatusText(http.StatusNotFound))
 				return
 			}
-			home := r.Clone(r.Context())
-			home.URL.Path = c.Home
-			home.Header.Del("If-None-Match")
-			mux.ServeHTTP(unknown{w}, home)
+			page.Answer(w, r, c.Home, http.StatusNotFound)
 		})
 	}
 	return &kit.API{Routes: mux, Error: Failure, Binary: true}, nil
@@ -217,15 +215,6 @@ func (c Config) header(style template.CSS) http.Header {
 	}
 }
 
-// unknown is an answer whose status says that there is no such page.
-type unknown struct{ http.ResponseWriter }
-
-func (u unknown) Write(content []byte) (int, error) {
-	u.Header().Set("Cache-Control", "no-store")
-	u.WriteHeader(http.StatusNotFound)
-	return u.ResponseWriter.Write(content)
-}
-
 func missing(w http.ResponseWriter, _ *http.Request) {
 	refuse(w, "there is no such file: load the page again")
 }
@@ -243,8 +232,8 @@ type refusal struct {
 	Message string `json:"message"`
 }
 
-// Failure is an error of a page's function: its status and message. An error that is not a caller's says nothing of
-// itself.
+// Failure returns the status and the body of the answer to an error of a page's function, for [kit.API.Error]. It
+// reveals only errors of the request.
 func Failure(_ context.Context, err error) (int, any) {
 	var refused *validate.Error
 	if !errors.As(err, &refused) {
