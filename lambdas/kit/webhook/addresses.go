@@ -15,10 +15,10 @@ import (
 // LoopbackVariable is the environment variable with [Addresses].Local, separated by spaces. Only a local run sets it.
 const LoopbackVariable = "ONESYNTH_LOOPBACK_WEBHOOKS"
 
-// LongestURL is how long the address of an endpoint may be, in bytes.
+// LongestURL limits the URL of an endpoint, in bytes.
 const LongestURL = 2048
 
-// Addresses says where webhooks may go. The zero value allows addresses of the public Internet alone.
+// Addresses restricts where webhooks may go. The zero value allows addresses of the public Internet alone.
 type Addresses struct {
 	// Local are endpoints of this machine, such as http://127.0.0.1:8079/webhooks/in/, that are allowed, too, with all
 	// below them. They may be http. localhost, 127.0.0.1 and ::1 count as one host.
@@ -94,9 +94,9 @@ func (a Addresses) Check(address netip.Addr) error {
 	return nil
 }
 
-// CheckURL returns what is wrong with the address of an endpoint, for the person who gave it. It must be an https URL
-// of up to [LongestURL] bytes with a host, and without name, password or fragment. The host is a public name in ASCII
-// or a public IP address in its usual spelling. A [Client] checks where a name leads when it connects.
+// CheckURL returns an error for the person who gave the URL of an endpoint, or nil. It must be an https URL of up to
+// [LongestURL] bytes with a host, and without name, password or fragment. The host is a public name in ASCII or a
+// public IP address in its usual spelling. A [Client] checks where a name leads when it connects.
 func (a Addresses) CheckURL(text string) error {
 	if len(text) > LongestURL {
 		return fmt.Errorf("has %d bytes, allowed are %d", len(text), LongestURL)

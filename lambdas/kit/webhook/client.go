@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -18,9 +19,9 @@ import (
 const (
 	// Timeout is the default time of an attempt: to find and reach the endpoint, and to read its answer.
 	Timeout = 5 * time.Second
-	// LargestAnswer is how many bytes a client reads of an answer's headers, and of its body. It drops them.
+	// LargestAnswer limits the bytes that a client reads of an answer's headers, and of its body. It drops them.
 	LargestAnswer = 64 << 10
-	// LargestBody is how many bytes a webhook may have.
+	// LargestBody limits the body of a webhook, in bytes.
 	LargestBody = 64 << 10
 )
 
@@ -36,14 +37,14 @@ type Client struct {
 	Resolver *net.Resolver
 	// TLS says which endpoints to trust. Default: by the system's certificates, from TLS 1.2 on.
 	TLS *tls.Config
-	// Connecting hears of each connection beforehand, and of the reason if the client refuses it. It may be nil.
+	// Connecting is called before each connection, with the reason if the client refuses it. Nil: nothing is called.
 	Connecting func(address netip.AddrPort, refused error)
 
 	once sync.Once
 	http *http.Client
 }
 
-// Answer is what an endpoint said.
+// Answer is the answer of an endpoint.
 type Answer struct {
 	// Status is the status code.
 	Status int
@@ -90,10 +91,13 @@ func (c *Client) Post(ctx context.Context, url string, header http.Header, body 
 // longestRetry bounds what an endpoint may ask for, so that no number is too large for a duration.
 const longestRetry = 24 * time.Hour
 
-// RetryAfter reads the header: seconds or a date (RFC 9110, section 10.2.3). Zero: it is neither.
+// RetryAfter reads the header: seconds or a date (RFC 9110, section 10.2.3). A longer time than a day is a day. Zero:
+// the text is neither.
 func RetryAfter(text string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return time.Duration(max(0, min(seconds, int64(longestRetry/time.Second)))) * time.Second
+	if text != "" && strings.Trim(text, "0123456789") == "" {
+		// A number that is too large for 64 bits gives the largest one, and an error.
+		seconds, _ := strconv.ParseUint(text, 10, 64)
+		return time.Duration(min(seconds, uint64(longestRetry/time.Second))) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
 		return max(0, min(at.Sub(now), longestRetry))

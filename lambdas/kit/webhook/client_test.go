@@ -79,6 +79,10 @@ func TestPostAnswers(t *testing.T) {
 		"Past": {status: 503, retryAfter: "Mon, 02 Jan 2006 15:04:05 GMT"}, "Negative": {status: 503, retryAfter: "-1"},
 		"Nonsense": {status: 503, retryAfter: "soon"},
 		"Never":    {status: 503, retryAfter: "9223372036854775807", least: 24 * time.Hour},
+		"Longer":   {status: 503, retryAfter: strings.Repeat("9", 400), least: 24 * time.Hour},
+		"Signed":   {status: 503, retryAfter: "+60"},
+		"Zeros":    {status: 503, retryAfter: strings.Repeat("0", 40) + "60", least: time.Minute},
+		"LastYear": {status: 429, retryAfter: "Fri, 31 Dec 9999 23:59:59 GMT", least: 24 * time.Hour},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

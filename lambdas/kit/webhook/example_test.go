@@ -15,10 +15,10 @@ func ExampleSign() {
 		fmt.Println(err)
 		return
 	}
-	header, at, body := http.Header{}, time.Unix(1_800_000_000, 0), []byte(`{"booked":"room 7"}`)
+	header, at, body := http.Header{}, time.Unix(1_800_000_000, 0), []byte(`{"booked":"seat 7"}`)
 	webhook.Sign(header, "msg_1", at, body, secret)
 	fmt.Println(webhook.Verify(header, body, at, secret))
-	fmt.Println(webhook.Verify(header, []byte(`{"booked":"room 8"}`), at, secret) != nil)
+	fmt.Println(webhook.Verify(header, []byte(`{"booked":"seat 8"}`), at, secret) != nil)
 	fmt.Println(secret)
 	// Output:
 	// <nil>

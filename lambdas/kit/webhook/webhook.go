@@ -32,7 +32,7 @@ const (
 	prefix  = "whsec_"
 	version = "v1,"
 	// A secret has 24 to 64 bytes ("Signature scheme", Standard Webhooks).
-	leastSecret, mostSecret = 24, 64
+	leastSecret, maxSecret = 24, 64
 )
 
 // Errors of [Verify]. Match them with errors.Is.
@@ -50,9 +50,9 @@ type Secret struct{ key []byte }
 
 // NewSecret returns the secret of a key of 24 to 64 bytes.
 func NewSecret(key []byte) (Secret, error) {
-	if len(key) < leastSecret || len(key) > mostSecret {
+	if len(key) < leastSecret || len(key) > maxSecret {
 		return Secret{}, fmt.Errorf("a secret of webhooks: got %d bytes, allowed are %d to %d", len(key), leastSecret,
-			mostSecret)
+			maxSecret)
 	}
 	return Secret{key: key}, nil
 }
