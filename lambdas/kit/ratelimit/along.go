@@ -15,7 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// KeepIn keeps the counters of a limit in items that the platform has for other reasons, one for each caller. key
+// KeepIn stores the counters of a limit in items that the platform has for other reasons, one for each caller. key
 // returns the key of a caller's item. A write to the item can then count a call, too ([Call.With]). Such a counter is
 // exact, even for [Counter.CountRead]. Use KeepIn before the first call is counted.
 func (c *Counter) KeepIn(limit string, key func(caller string) []any) {

@@ -1,5 +1,6 @@
-// Package ratelimit counts how often callers call, in fixed windows, in a table with a time to live, by
-// schema.RateLimitPatterns. kit/httpapi counts the calls of a route towards the limit that the schema gives it.
+// Package ratelimit counts the calls of each caller in fixed windows. The counters are items of a table with a time to
+// live, by schema.RateLimitPatterns. kit/httpapi counts the calls of a route towards the limit that the schema gives
+// it.
 package ratelimit
 
 import (
@@ -30,8 +31,8 @@ type State struct {
 	Reset time.Time
 }
 
-// Header returns the headers that tell the caller at a moment: RateLimit-Limit, -Remaining, and -Reset in seconds from
-// then, for any clock, and X-RateLimit-Limit, -Remaining, and -Reset in Unix seconds.
+// Header returns the headers that report the state at now: RateLimit-Limit, -Remaining and -Reset, in seconds from now,
+// and X-RateLimit-Limit, -Remaining and -Reset, in Unix seconds.
 func (s State) Header(now time.Time) http.Header {
 	limit, remaining := strconv.Itoa(s.Limit), strconv.Itoa(s.Remaining)
 	return http.Header{
@@ -82,9 +83,9 @@ func New(db *dynamo.DB, table string, key func(counter string) []any) *Counter {
 }
 
 const (
-	// mostWindows is how many callers' windows a counter remembers, some 300 bytes each. It counts
+	// maxWindows is how many callers' windows a counter remembers, some 300 bytes each. It counts
 	// the calls of further callers one by one.
-	mostWindows = 10_000
+	maxWindows = 10_000
 	// sweepEvery is how often a counter forgets the windows that have ended.
 	sweepEvery = time.Minute
 )
@@ -123,8 +124,15 @@ func (c *Counter) GiveBack(limit schema.RateLimit, caller string, now time.Time)
 // counterOf is the name of a caller's counter, and when its window ends.
 func counterOf(limit schema.RateLimit, caller string, now time.Time) (string, time.Time) {
 	start := now.Truncate(limit.Window)
+	return fmt.Sprintf("%s#%s#%d", limit.Name, Digest(caller), start.Unix()), start.Add(limit.Window)
+}
+
+// Digest returns the SHA-256 of a caller in hexadecimal, as the key of what counts towards a limit. The counts outlive
+// the caller's account: a caller who deletes the account and makes a new one has used as much as before, until the
+// window of the limit ends.
+func Digest(caller string) string {
 	hash := sha256.Sum256([]byte(caller))
-	return fmt.Sprintf("%s#%s#%d", limit.Name, hex.EncodeToString(hash[:]), start.Unix()), start.Add(limit.Window)
+	return hex.EncodeToString(hash[:])
 }
 
 func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller string, now time.Time, steps bool) (State,
@@ -158,7 +166,7 @@ func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller stri
 	return state, err
 }
 
-// window returns what is known of a counter; nil if there is no room to remember it.
+// window returns what is known of a counter; nil if no more are remembered.
 func (c *Counter) window(counter string, end, now time.Time) *window {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,7 +179,7 @@ func (c *Counter) window(counter string, end, now time.Time) *window {
 		}
 	}
 	w := c.windows[counter]
-	if w == nil && len(c.windows) < mostWindows {
+	if w == nil && len(c.windows) < maxWindows {
 		w = &window{turn: make(chan struct{}, 1), end: end}
 		c.windows[counter] = w
 	}

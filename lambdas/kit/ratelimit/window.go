@@ -37,7 +37,7 @@ func aheadOf(limit int) int { return limit / 20 }
 // again. So the table is at most the sum of all shares ahead of the calls, or behind them, in any order of calls to any
 // number of instances, and its condition keeps that sum within [aheadOf].
 type window struct {
-	// turn has room for one read that writes, so that others wait for what it counts.
+	// turn takes one read that writes, so that others wait for what it counts.
 	turn chan struct{}
 	end  time.Time
 
