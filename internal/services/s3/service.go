@@ -184,9 +184,11 @@ func (s *Service) Serve(w http.ResponseWriter, call *aws.Call) error {
 	if of.action == "s3:GetObject" && !s.store.Exists(of.bucket, of.key) && !call.Allows(listing) {
 		return call.Denied(listing)
 	}
-	began := time.Now()
+	// An answer that is broken off counts, too.
+	defer func(began time.Time) {
+		call.Worked, call.Consumed = time.Since(began), []aws.Consumed{{Bucket: of.bucket}}
+	}(time.Now())
 	s.inner.ServeHTTP(w, call.Request)
-	call.Worked, call.Consumed = time.Since(began), []aws.Consumed{{Bucket: of.bucket}}
 	return nil
 }
 

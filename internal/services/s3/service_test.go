@@ -1,4 +1,4 @@
-package services_test
+package s3_test
 
 import (
 	"bytes"
@@ -26,14 +26,15 @@ import (
 	endpoint "github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
-	"github.com/onesynth-cdk/onesynth/internal/services"
-	tables "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 	buckets "github.com/onesynth-cdk/onesynth/internal/services/s3"
 )
 
+const everything = `[{"Effect": "Allow", "Action": "*", "Resource": "*"}]`
+
 type s3Fixture struct {
 	*s3.Client
-	server *services.Services
+	server *endpoint.Server
 	store  *buckets.Store
 	url    string
 	// sent counts the requests that reached the endpoint.
@@ -51,11 +52,12 @@ func startS3(t testing.TB, statements string) *s3Fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := services.New(services.Options{Assembly: loaded,
-		DynamoDB: tables.ServiceOptions{EngineURL: "http://127.0.0.1:1"}, Buckets: store})
+	engine, err := dynamodb.NewService(dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	server := endpoint.New(endpoint.Options{},
+		map[string]endpoint.Service{"s3": buckets.NewService(store), "dynamodb": engine})
 	role, err := policy.ForRole(loaded, "arn:aws:iam::000000000000:role/writer")
 	if err != nil {
 		t.Fatal(err)
@@ -553,25 +555,6 @@ func TestS3Faults(t *testing.T) {
 			t.Errorf("%d requests were sent: no fault came", f.sent.Load())
 		}
 	})
-}
-
-func TestRedeliver(t *testing.T) {
-	t.Parallel()
-	f := startS3(t, everything)
-	if f.server.Redeliver() {
-		t.Error("without faults")
-	}
-	for probability, want := range map[float64]bool{1: true, 0: false} {
-		if err := f.server.SetFaults(endpoint.Faults{Redeliver: probability, DropResponse: 0.5}); err != nil {
-			t.Fatal(err)
-		}
-		if got := f.server.Redeliver(); got != want {
-			t.Errorf("with %v got %v", probability, got)
-		}
-	}
-	if err := f.server.SetFaults(endpoint.Faults{Redeliver: 2}); err == nil {
-		t.Error("2 is no probability")
-	}
 }
 
 // BenchmarkS3 puts and gets objects of 64 KB, about what a batch of a stream makes.
