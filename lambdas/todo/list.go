@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
@@ -111,7 +112,7 @@ func listOf(user string, f todo.TaskFilter, zone *time.Location) []string {
 	return list
 }
 
-// search reports whether a task's title or description has the text, in any case.
+// search reports whether a task's title or description has the text, in any case and any normal form.
 func search(text string) func(todo.Task) bool {
 	if text == "" {
 		return func(todo.Task) bool { return true }
@@ -122,17 +123,9 @@ func search(text string) func(todo.Task) bool {
 	}
 }
 
-// fold makes texts equal that differ only in case, by Unicode's simple folding, like
-// [strings.EqualFold].
-func fold(text string) string {
-	return strings.Map(func(r rune) rune {
-		least := r
-		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
-			least = min(least, other)
-		}
-		return least
-	}, text)
-}
+// fold makes texts equal that differ only in case, or in how Unicode writes the same characters: "Straße", "STRASSE";
+// an é of one code point or of two (Unicode Standard Annex #15).
+func fold(text string) string { return norm.NFC.String(cases.Fold().String(norm.NFC.String(text))) }
 
 // plan says how to read a list.
 type plan struct {
