@@ -3,17 +3,17 @@ package todo
 import (
 	"strings"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
-// Happened are the events of a change of the table.
-func Happened(change trigger.Change) ([]trigger.Event, error) {
+// EventsOf returns the events of a change of the table.
+func EventsOf(change trigger.Change) ([]trigger.Event, error) {
 	partition := trigger.Text(change.Keys, "PK")
 	if user, ok := strings.CutPrefix(partition, userPrefix); ok &&
-		change.Kind == lambdaevents.DynamoDBOperationTypeRemove {
+		change.Kind == events.DynamoDBOperationTypeRemove {
 		return []trigger.Event{{Name: todo.UserDeleted, Detail: todo.UserDeletedEvent{UserID: user}}}, nil
 	}
 	owner, isTask := strings.CutPrefix(partition, taskPrefix)
@@ -21,7 +21,7 @@ func Happened(change trigger.Change) ([]trigger.Event, error) {
 		return nil, nil
 	}
 	id := strings.TrimPrefix(trigger.Text(change.Keys, "SK"), taskPrefix)
-	if change.Kind == lambdaevents.DynamoDBOperationTypeRemove {
+	if change.Kind == events.DynamoDBOperationTypeRemove {
 		deleted := todo.TaskDeletedEvent{UserID: owner, TaskID: id}
 		err := trigger.Read(change.OldImage, &deleted)
 		return []trigger.Event{{Name: todo.TaskDeleted, Detail: deleted}}, err
@@ -31,7 +31,7 @@ func Happened(change trigger.Change) ([]trigger.Event, error) {
 		return nil, err
 	}
 	name := todo.TaskChanged
-	if change.Kind == lambdaevents.DynamoDBOperationTypeInsert {
+	if change.Kind == events.DynamoDBOperationTypeInsert {
 		name = todo.TaskCreated
 	}
 	happened := []trigger.Event{{Name: name, Detail: task}}
@@ -42,7 +42,7 @@ func Happened(change trigger.Change) ([]trigger.Event, error) {
 }
 
 // DeletionOf is the deletion in a change of a user's counts, if there is one.
-func DeletionOf(change lambdaevents.DynamoDBStreamRecord) (Deletion, bool) {
+func DeletionOf(change events.DynamoDBStreamRecord) (Deletion, bool) {
 	user, ok := strings.CutPrefix(trigger.Text(change.Keys, "PK"), countsPrefix)
 	id := trigger.Text(change.NewImage, "deletion")
 	return Deletion{User: user, ID: id}, ok && id != ""

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -40,7 +40,7 @@ func TestEventsOfOperations(t *testing.T) {
 	if complete, err := w.DeleteUser(t.Context(), "ada"); err != nil || !complete {
 		t.Fatalf("delete the user: %t, %v", complete, err)
 	}
-	got := triggertest.Lines(t, todo.Platform(), service.Happened, records(), "user_id", "task_id", "version",
+	got := triggertest.Lines(t, todo.Platform(), service.EventsOf, records(), "user_id", "task_id", "version",
 		"status", "title")
 	want := []string{
 		fmt.Sprintln("TaskCreated ada", done.ID, "1 completed done"),
@@ -68,7 +68,7 @@ func TestDeletionOf(t *testing.T) {
 		"TASK#b#ob": {`{"deletion":{"S":"id"}}`: false},
 	} {
 		for image, want := range images {
-			var change lambdaevents.DynamoDBStreamRecord
+			var change events.DynamoDBStreamRecord
 			must(t, json.Unmarshal(fmt.Appendf(nil, `{"Keys":{"PK":{"S":%q}},"OldImage":{"deletion":{"S":"old"}},
 				"NewImage":%s}`, partition, image), &change))
 			deletion, ok := service.DeletionOf(change)

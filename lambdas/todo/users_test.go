@@ -233,7 +233,7 @@ func deletable(t testing.TB, w *world) {
 // request is answered. Others' items stay.
 func TestDeletionResumes(t *testing.T) {
 	if testing.Short() {
-		t.Skip("dies at each request of a deletion")
+		t.Skip("dies at each request of a deletion: go test without -short does")
 	}
 	t.Parallel()
 	for _, lost := range []bool{false, true} {

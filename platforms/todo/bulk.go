@@ -9,7 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
-// MaxBulkTasks is how many tasks one write changes.
+// MaxBulkTasks limits the tasks that one write changes.
 const MaxBulkTasks = 50
 
 // The actions on many tasks.
@@ -25,7 +25,8 @@ type BulkBody struct {
 	Status  Status  `json:"status,omitempty" nullable:"true" enum:"pending,in_progress,completed,cancelled" doc:"With set_status: their new status."`
 }
 
-// Check finds fields that do not fit the action: each action has its own.
+// Check adds a problem for each field that the action requires and that is missing, and for each that belongs to
+// another action.
 func (b BulkBody) Check(p *validate.Problems, _ string) {
 	switch b.Action {
 	case SetStatus:
@@ -60,7 +61,7 @@ type StatusFailure struct {
 	Detail string `json:"detail" example:"there is no such task"`
 }
 
-// Refused returns a task whose status stays as it is because of err, an error of this package.
+// Refused returns the failure of a task whose status cannot change because of err, an error of this package.
 func Refused(id string, err error) StatusFailure {
 	reason, _ := errors.AsType[*problem.Error](err)
 	return StatusFailure{TaskID: id, Status: reason.Status, Detail: reason.Message}
@@ -76,8 +77,8 @@ type CompletedDeleted struct {
 // TaskIDs are ids of different tasks.
 type TaskIDs []string
 
-// Check finds an id that stands twice. It accepts an id that no task can have, because no such task will be found. It
-// accepts a list that is too long, because the limit of the form refuses it.
+// Check adds a problem for an id that occurs twice. It accepts an id that no task can have, because no such task will
+// be found. It accepts a list that is too long, because the limit of the form refuses it.
 func (ids TaskIDs) Check(p *validate.Problems, field string) {
 	if len(ids) > MaxBulkTasks {
 		return

@@ -7,7 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
-// The errors that the API tells callers. Match them with errors.Is.
+// The errors that the API returns to callers. Match them with errors.Is.
 var (
 	// ErrUserNotFound says that the caller has no user.
 	ErrUserNotFound = problem.New(http.StatusNotFound, "", "there is no such user")

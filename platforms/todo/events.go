@@ -11,7 +11,7 @@ const (
 	UserDeleted   = "UserDeleted"
 )
 
-// TaskEvent is a task as an event has it.
+// TaskEvent is the detail of the events about a task that still exists.
 type TaskEvent struct {
 	UserID      string    `json:"user_id" dynamodbav:"-" maxLength:"255" personal:"true" doc:"The task's owner."`
 	TaskID      string    `json:"task_id" dynamodbav:"-" format:"uuid" doc:"The task."`
@@ -26,7 +26,7 @@ type TaskEvent struct {
 	Version     int       `json:"version" dynamodbav:"version" minimum:"1" doc:"Version of the task, as the API has it."`
 }
 
-// TaskDeletedEvent is a deleted task. It has nothing that its owner wrote.
+// TaskDeletedEvent is the detail of [TaskDeleted]. It has no text that the task's owner wrote.
 type TaskDeletedEvent struct {
 	UserID  string `json:"user_id" dynamodbav:"-" maxLength:"255" personal:"true" doc:"The task's owner."`
 	TaskID  string `json:"task_id" dynamodbav:"-" format:"uuid" doc:"The task."`
@@ -34,12 +34,13 @@ type TaskDeletedEvent struct {
 	Version int    `json:"version" dynamodbav:"version" minimum:"1" doc:"Its last version."`
 }
 
-// UserDeletedEvent is a deleted user.
+// UserDeletedEvent is the detail of [UserDeleted].
 type UserDeletedEvent struct {
 	UserID string `json:"user_id" maxLength:"255" personal:"true" doc:"The user."`
 }
 
-// Events returns the events of To-Do. If you keep what events say of a person, delete it at UserDeleted.
+// Events returns the domain events of To-Do. A consumer that stores their personal fields must delete them at
+// [UserDeleted].
 func Events() []schema.Event {
 	of := func(prefix, sort string, kinds ...any) []map[string]any {
 		pattern := map[string]any{"dynamodb": map[string]any{"Keys": map[string]any{

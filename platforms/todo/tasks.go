@@ -42,22 +42,22 @@ const (
 // Priorities returns all priorities but none.
 func Priorities() []Priority { return []Priority{Low, Medium, High, Urgent} }
 
-// MarshalJSON writes null for none.
+// MarshalJSON writes null for the zero value.
 func (p Priority) MarshalJSON() ([]byte, error) { return nullable(string(p)) }
 
 // Date is a day as YYYY-MM-DD. The zero value is none.
 type Date string
 
-// MarshalJSON writes null for none.
+// MarshalJSON writes null for the zero value.
 func (d Date) MarshalJSON() ([]byte, error) { return nullable(string(d)) }
 
-// Check finds what is no day.
+// Check adds a problem for a text that is no day of the calendar.
 func (d Date) Check(p *validate.Problems, field string) { p.Date(field, string(d)) }
 
 // Text is an optional text. The zero value is none.
 type Text string
 
-// MarshalJSON writes null for none.
+// MarshalJSON writes null for the zero value.
 func (t Text) MarshalJSON() ([]byte, error) { return nullable(string(t)) }
 
 func nullable(text string) ([]byte, error) {
@@ -77,7 +77,7 @@ type Timestamp int64
 // At returns the timestamp of a time, without the fraction of a second.
 func At(t time.Time) Timestamp { return Timestamp(t.Unix()) }
 
-// MarshalJSON writes null for none.
+// MarshalJSON writes null for the zero value.
 func (m Timestamp) MarshalJSON() ([]byte, error) {
 	if m == 0 {
 		return []byte("null"), nil
@@ -85,7 +85,7 @@ func (m Timestamp) MarshalJSON() ([]byte, error) {
 	return time.Unix(int64(m), 0).UTC().MarshalJSON()
 }
 
-// UnmarshalText reads what MarshalJSON writes.
+// UnmarshalText reads the text that MarshalJSON writes, without quotes.
 func (m *Timestamp) UnmarshalText(text []byte) error {
 	var t time.Time
 	err := t.UnmarshalText(text)
@@ -197,7 +197,7 @@ type Sort string
 
 // The orders. All but ByCreation list only the tasks that have the attribute.
 const (
-	ByDefault  Sort = ""           // that of the filter that is looked up: ByDueDate for dates, else ByCreation
+	ByDefault  Sort = ""           // ByDueDate for a filter by dates, else ByCreation
 	ByCreation Sort = "created_at" // newest first
 	ByStatus   Sort = "status"     // by name of the status
 	ByDueDate  Sort = "due_date"   // earliest first
@@ -221,7 +221,8 @@ type TaskFilter struct {
 	Timezone string   `header:"X-Timezone" maxLength:"64" doc:"IANA name of the time zone that says which day is today; UTC by default." example:"Europe/Berlin"`
 }
 
-// Check finds days that contradict each other, and an unknown time zone. The use of the cursor checks it.
+// Check adds a problem for days that contradict each other, and for an unknown time zone. The cursor is checked when it
+// is used.
 func (t TaskFilter) Check(p *validate.Problems, _ string) {
 	var ignored validate.Problems // of the fields themselves
 	from, to := ignored.Date("due_from", string(t.DueFrom)), ignored.Date("due_to", string(t.DueTo))
@@ -266,7 +267,7 @@ type PriorityCounts struct {
 	None   int `json:"none" dynamodbav:"no_priority" example:"3" attribute:"The user's tasks without a priority"`
 }
 
-// Erased says how far the deletion of a user got.
+// Erased is the progress of a user's deletion.
 type Erased struct {
 	// Complete says that no item of the user is left; otherwise the eraser deletes the rest.
 	Complete bool

@@ -23,7 +23,7 @@ import (
 // [schema.Function.Gets]: https://pkg.go.dev/github.com/onesynth-cdk/onesynth/schema#Function
 var ErrNoObject = errors.New("there is no such object")
 
-// Object is what a listing says of an object.
+// Object is an object in a listing.
 type Object struct {
 	Key string
 	// Size is in bytes.
@@ -66,7 +66,7 @@ func (b *Bucket) Read(ctx context.Context, key string) (body []byte, found bool,
 		return nil, false, err
 	}
 	defer opened.Close()
-	// Room for all of it at once: growing copies a large object, and leaves its former places.
+	// Space for all of it at once: growing copies a large object, and leaves its former places.
 	into := bytes.NewBuffer(make([]byte, 0, max(0, size)+bytes.MinRead))
 	_, err = into.ReadFrom(opened)
 	return into.Bytes(), true, unread(err)
@@ -106,7 +106,7 @@ func unread(err error) error {
 	return nil
 }
 
-// List gives the objects below a prefix.
+// List yields the objects below a prefix. It ends after an error.
 func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		pages := s3.NewListObjectsV2Paginator(b.client, &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: &prefix})

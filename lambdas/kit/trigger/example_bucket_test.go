@@ -21,7 +21,7 @@ func ExampleBucket_Read() {
 			fmt.Fprint(w, "<Error><Code>NoSuchKey</Code></Error>")
 			return
 		}
-		fmt.Fprint(w, "room,nights")
+		fmt.Fprint(w, "seat,nights")
 	}))
 	defer server.Close()
 	reports := trigger.NewBucket(aws.Config{Region: "eu-central-1", BaseEndpoint: &server.URL,
@@ -31,6 +31,6 @@ func ExampleBucket_Read() {
 	_, found, err = reports.Read(context.Background(), "weekly.csv")
 	fmt.Println(found, err)
 	// Output:
-	// room,nights true <nil>
+	// seat,nights true <nil>
 	// false <nil>
 }

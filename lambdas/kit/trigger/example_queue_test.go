@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 )
@@ -21,12 +21,12 @@ func ExampleMessages_Each() {
 			return nil
 		},
 	}
-	event := lambdaevents.SQSEvent{Records: []lambdaevents.SQSMessage{
+	event := events.SQSEvent{Records: []events.SQSMessage{
 		{MessageId: "1", ReceiptHandle: "first", Body: "hello",
 			Attributes: map[string]string{"ApproximateReceiveCount": "1"}},
 	}}
 	response, err := batch.Each(context.Background(), event,
-		func(context.Context, lambdaevents.SQSMessage) error { return errors.New("nobody is at home") })
+		func(context.Context, events.SQSMessage) error { return errors.New("nobody is at home") })
 	fmt.Println(len(response.BatchItemFailures), err)
 	// Output:
 	// first comes again after 10s

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
@@ -18,7 +18,7 @@ func ExampleStream_Each() {
 	}}
 	batch := &trigger.Stream{Failures: &triggertest.Queue{}}
 	response, err := batch.Each(context.Background(), event,
-		func(_ context.Context, change lambdaevents.DynamoDBStreamRecord) error {
+		func(_ context.Context, change events.DynamoDBStreamRecord) error {
 			var booking struct {
 				Guest  string `dynamodbav:"guest"`
 				Nights int    `dynamodbav:"nights"`

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 )
 
-// MaxFailureBytes is how long a message of the failure queue may be. Amazon SQS takes longer ones, but not every reader
-// of a queue does.
+// MaxFailureBytes limits a message of the failure queue. Amazon SQS takes longer ones, but not every reader of a queue
+// does.
 const MaxFailureBytes = 256 << 10
 
 // Failures is the queue of failures. [Queue] is one.
@@ -22,7 +22,7 @@ type Failures interface {
 // Failure is the message about a record that a function gave up, as JSON. To try once more, send [Records] with its
 // Record and with Again to the function in RequestContext.
 type Failure struct {
-	// Cause says for people why, such as what the function found and what is allowed.
+	// Cause tells people why, such as what the function found and what is allowed.
 	Cause string `json:"cause"`
 	// EventID and the following fields are the record's own, as far as they can be read.
 	EventID        string `json:"event_id"`
@@ -78,15 +78,13 @@ func (f Failure) Message(ctx context.Context) (string, error) {
 	return f.encode()
 }
 
-// encode writes no character that Amazon SQS refuses: among those that JSON leaves unescaped,
-// U+FFFE and U+FFFF ("SendMessage", Amazon SQS API reference).
+// encode writes no character that Amazon SQS refuses, so that the length is that of the message.
 func (f Failure) encode() (string, error) {
 	text, err := json.Marshal(f)
 	if err != nil {
 		return "", fmt.Errorf("encoding a failure: %w", err)
 	}
-	return strings.NewReplacer("\ufffe", `\ufffe`, "\uffff",
-		`\uffff`).Replace(strings.ToValidUTF8(string(text), `\ufffd`)), nil
+	return escapeRefused(strings.ToValidUTF8(string(text), `\ufffd`)), nil
 }
 
 // withoutImages is the record with its keys alone.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
@@ -39,7 +39,7 @@ func TestEachOfAQueue(t *testing.T) {
 		return errors.New("the queue is away")
 	}}
 	response, err := b.Each(t.Context(), event, func(_ context.Context,
-		change lambdaevents.DynamoDBStreamRecord) error {
+		change events.DynamoDBStreamRecord) error {
 		return map[string]error{"unfinished": trigger.ErrUnfinished,
 			"unreadable": errors.New("no")}[trigger.Text(change.Keys, "PK")]
 	})

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
@@ -26,9 +26,9 @@ import (
 
 // Limits of a request ("PutEvents", Amazon EventBridge API reference), and the bytes that the time of an entry counts.
 const (
-	mostEntries = 10
-	mostBytes   = 256 << 10
-	timeBytes   = 14
+	maxEntries = 10
+	maxBytes   = 256 << 10
+	timeBytes  = 14
 )
 
 // Change is a change of an item, as the stream of its table has it.
@@ -36,54 +36,54 @@ type Change struct {
 	// Table is the logical name of the table.
 	Table string
 	// Kind is INSERT, MODIFY or REMOVE.
-	Kind lambdaevents.DynamoDBOperationType
-	lambdaevents.DynamoDBStreamRecord
+	Kind events.DynamoDBOperationType
+	events.DynamoDBStreamRecord
 }
 
-// Event is what happened.
+// Event is a domain event to publish.
 type Event struct {
 	// Name is the name of an event in the platform's schema. Detail has its fields, as the type that the schema names.
 	Name   string
 	Detail any
 }
 
-// Happened makes events of a change, without side effects. An error says that no attempt can turn the change into
-// events.
-type Happened func(Change) ([]Event, error)
+// EventMapper returns the domain events of a change. It has no side effects, since it is called again for a repeated
+// change. An error means that no attempt can turn the change into events.
+type EventMapper func(Change) ([]Event, error)
 
-// Pass says which changes a function gets by a queue, by the function's name.
-type Pass map[string]func(Change) bool
+// Filters says which changes are sent to a function by its queue, by the name of the function.
+type Filters map[string]func(Change) bool
 
-// Publisher publishes what happened to a platform's items: it makes events of the changes of its tables, and puts each
-// on a bus of Amazon EventBridge at least once. It is all of a platform's function eventpublisher:
+// Publisher publishes the domain events of a platform: it makes events of the changes of its tables, and puts each on a
+// bus of Amazon EventBridge at least once. It is all of a platform's function eventpublisher:
 //
-//	func main() { events.StartPublisher(todo.Platform(), service.Happened, nil) }
+//	func main() { trigger.StartPublisher(todo.Platform(), service.EventsOf, nil) }
 //
-// All fields but Pass, Queues and Metrics are required.
+// All fields but Filters, Queues and Metrics are required.
 type Publisher struct {
 	// Platform has the events. Its name is their source on the bus.
 	Platform schema.Platform
 	// Tables has the logical names of its tables by their physical ones.
 	Tables map[string]string
-	// Happened makes the events of a change.
-	Happened Happened
-	// Pass says which changes go to which queue of Queues.
-	Pass   Pass
-	Queues map[string]Failures
+	// Mapper makes the events of a change.
+	Mapper EventMapper
+	// Filters says which changes go to which queue of Queues.
+	Filters Filters
+	Queues  map[string]Failures
 	// Client puts events on the bus of that name.
 	Client *eventbridge.Client
 	Bus    string
-	// Batch says what happens to changes that failed.
+	// Batch handles the changes whose events could not be published.
 	Batch *Stream
 	// Metrics takes EventsPublished and EventFailures. Nil: none.
 	Metrics *kit.Metrics
 }
 
-// StartPublisher runs the function eventpublisher of a platform. It ends the process if pass lacks a function that
+// StartPublisher runs the function eventpublisher of a platform. It ends the process if filters lacks a function that
 // [schema.Platform.Publishing] lets it send to.
-func StartPublisher(platform schema.Platform, happened Happened, pass Pass) {
+func StartPublisher(platform schema.Platform, mapper EventMapper, filters Filters) {
 	kit.StartResponder(platform.Name, func(_ context.Context, environment kit.Environment) (Function, error) {
-		p, err := openPublisher(environment, platform, happened, pass)
+		p, err := openPublisher(environment, platform, mapper, filters)
 		if err != nil {
 			return nil, err
 		}
@@ -91,13 +91,13 @@ func StartPublisher(platform schema.Platform, happened Happened, pass Pass) {
 	})
 }
 
-func openPublisher(environment kit.Environment, platform schema.Platform, happened Happened, pass Pass) (*Publisher,
-	error) {
+func openPublisher(environment kit.Environment, platform schema.Platform, mapper EventMapper,
+	filters Filters) (*Publisher, error) {
 	publisher, _ := platform.Publishing().Function(schema.EventPublisher)
 	for _, name := range publisher.Sends {
-		if pass[name] == nil {
+		if filters[name] == nil {
 			return nil,
-				fmt.Errorf("the publisher of events passes nothing on to %s, which reads no stream: say by Pass "+
+				fmt.Errorf("the publisher of events passes nothing on to %s, which reads no stream: say by Filters "+
 					"which changes it gets", name)
 		}
 	}
@@ -114,10 +114,10 @@ func openPublisher(environment kit.Environment, platform schema.Platform, happen
 		tables[environment.Getenv(t.EnvironmentVariable())] = t.Name
 	}
 	queues := map[string]Failures{}
-	for name := range pass {
+	for name := range filters {
 		queues[name] = NewQueue(environment.AWS, environment.Getenv(schema.PassedQueueVariable(name)))
 	}
-	return &Publisher{Platform: platform, Tables: tables, Happened: happened, Pass: pass, Queues: queues,
+	return &Publisher{Platform: platform, Tables: tables, Mapper: mapper, Filters: filters, Queues: queues,
 		Client: eventbridge.NewFromConfig(environment.AWS), Bus: bus[0],
 		Batch: &Stream{Failures: failures, Log: environment.Log}, Metrics: environment.Metrics}, nil
 }
@@ -130,7 +130,7 @@ type entry struct {
 
 // Handle publishes the events of a batch, ten with a request. A change whose events the bus did not take comes again,
 // as do those after it: their events are then the same to the byte.
-func (p *Publisher) Handle(ctx context.Context, batch Records) (lambdaevents.DynamoDBEventResponse, error) {
+func (p *Publisher) Handle(ctx context.Context, batch Records) (events.DynamoDBEventResponse, error) {
 	failed := map[string]error{} // by sequence number
 	var entries []entry
 	for _, raw := range batch.Records {
@@ -147,7 +147,7 @@ func (p *Publisher) Handle(ctx context.Context, batch Records) (lambdaevents.Dyn
 		published += p.put(ctx, some, failed)
 	}
 	p.Metrics.Emit(ctx, kit.Count("EventsPublished", published), kit.Count("EventFailures", len(failed)))
-	return p.Batch.Each(ctx, batch, func(_ context.Context, change lambdaevents.DynamoDBStreamRecord) error {
+	return p.Batch.Each(ctx, batch, func(_ context.Context, change events.DynamoDBStreamRecord) error {
 		return failed[change.SequenceNumber]
 	})
 }
@@ -156,7 +156,7 @@ func (p *Publisher) Handle(ctx context.Context, batch Records) (lambdaevents.Dyn
 // It returns the sequence number of the record, too.
 func (p *Publisher) entries(ctx context.Context, raw json.RawMessage) (made []types.PutEventsRequestEntry,
 	sequence string, err error) {
-	var record lambdaevents.DynamoDBEventRecord
+	var record events.DynamoDBEventRecord
 	if json.Unmarshal(raw, &record) != nil {
 		return nil, "", nil // the batch finds it again
 	}
@@ -166,23 +166,23 @@ func (p *Publisher) entries(ctx context.Context, raw json.RawMessage) (made []ty
 			made, err = nil, kit.Panicked(ctx, cmp.Or(p.Batch.Log, slog.Default()), reason)
 		}
 	}()
-	change := Change{Kind: lambdaevents.DynamoDBOperationType(record.EventName), DynamoDBStreamRecord: record.Change}
+	change := Change{Kind: events.DynamoDBOperationType(record.EventName), DynamoDBStreamRecord: record.Change}
 	if change.Table, err = p.table(record.EventSourceArn); err != nil {
 		return nil, sequence, err
 	}
-	for _, function := range slices.Sorted(maps.Keys(p.Pass)) {
-		if !p.Pass[function](change) {
+	for _, function := range slices.Sorted(maps.Keys(p.Filters)) {
+		if !p.Filters[function](change) {
 			continue
 		}
 		if err := p.Queues[function].Send(ctx, string(raw)); err != nil {
 			return nil, sequence, fmt.Errorf("pass the change on to %s: %w", function, err)
 		}
 	}
-	happened, err := p.Happened(change)
+	mapped, err := p.Mapper(change)
 	if err != nil {
 		return nil, sequence, fmt.Errorf("make events of the change: %w", err)
 	}
-	for _, event := range happened {
+	for _, event := range mapped {
 		detail, err := p.detail(event, record)
 		if err != nil {
 			return nil, sequence, err
@@ -206,7 +206,7 @@ func (p *Publisher) table(streamARN string) (string, error) {
 }
 
 // detail is an event as JSON: the head and then its own fields. It is the same for a repeat of the record.
-func (p *Publisher) detail(event Event, record lambdaevents.DynamoDBEventRecord) (string, error) {
+func (p *Publisher) detail(event Event, record events.DynamoDBEventRecord) (string, error) {
 	declared, ok := p.Platform.Event(event.Name)
 	if !ok || reflect.TypeOf(event.Detail) != reflect.TypeOf(declared.Detail) {
 		return "", fmt.Errorf("the event %q with a %T: the schema of %s declares none, or one with a %T", event.Name,
@@ -238,7 +238,8 @@ func encode(value any) (string, error) {
 	if err := encoder.Encode(value); err != nil {
 		return "", fmt.Errorf("write a %T as JSON: %w", value, err)
 	}
-	return strings.TrimSpace(b.String()), nil
+	// Rules pass events on to queues.
+	return escapeRefused(strings.TrimSpace(b.String())), nil
 }
 
 // size is what an entry counts of a request ("Calculating Amazon EventBridge PutEvents event entry size").
@@ -249,7 +250,7 @@ func requests(entries []entry) func(yield func([]entry) bool) {
 	return func(yield func([]entry) bool) {
 		from, size := 0, 0
 		for i, e := range entries {
-			if i > from && (i-from == mostEntries || size+e.size() > mostBytes) {
+			if i > from && (i-from == maxEntries || size+e.size() > maxBytes) {
 				if !yield(entries[from:i]) {
 					return
 				}

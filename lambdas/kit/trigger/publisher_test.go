@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -30,7 +30,7 @@ var links = schema.Platform{
 }
 
 // happened tells of visits, cannot read a link "spoiled", and fails for "panic".
-func happened(change trigger.Change) ([]trigger.Event, error) {
+func linkEvents(change trigger.Change) ([]trigger.Event, error) {
 	link := trigger.Text(change.Keys, "link")
 	switch link {
 	case "quiet":
@@ -42,7 +42,7 @@ func happened(change trigger.Change) ([]trigger.Event, error) {
 	case "undeclared":
 		return []trigger.Event{{Name: "LinkLost", Detail: visited{}}}, nil
 	}
-	if change.Table != "Links" || change.Kind != lambdaevents.DynamoDBOperationTypeModify {
+	if change.Table != "Links" || change.Kind != events.DynamoDBOperationTypeModify {
 		return nil, fmt.Errorf("got a change %s of %q", change.Kind, change.Table)
 	}
 	return []trigger.Event{{Name: "LinkVisited", Detail: visited{Link: link}}}, nil
@@ -75,7 +75,7 @@ func TestPublishes(t *testing.T) {
 	t.Parallel()
 	bus := triggertest.NewBus(t, links)
 	for range 2 {
-		p := triggertest.NewPublisher(links, bus, happened, nil)
+		p := triggertest.NewPublisher(links, bus, linkEvents, nil)
 		if failed := handle(t, p, trigger.Records{Records: recordsOf("<a>", "quiet")}); failed != nil {
 			t.Errorf("failed are %v", failed)
 		}
@@ -100,7 +100,7 @@ func TestRequestsAreWithinLimits(t *testing.T) {
 		"None":   {[]string{"quiet"}, 0},
 	} {
 		bus := triggertest.NewBus(t, links)
-		if failed := handle(t, triggertest.NewPublisher(links, bus, happened, nil),
+		if failed := handle(t, triggertest.NewPublisher(links, bus, linkEvents, nil),
 			trigger.Records{Records: recordsOf(test.keys...)}); failed != nil || bus.Requests != test.want {
 			t.Errorf("%s: failed are %v, with %d requests, want %d", name, failed, bus.Requests, test.want)
 		}
@@ -116,7 +116,7 @@ func TestPublisherFailures(t *testing.T) {
 		return map[string]string{"busy": "ThrottlingException", "denied": "NotAuthorizedForSourceException",
 			"wrong": "MalformedDetail"}[fmt.Sprint(e.Fields()["link"])]
 	}
-	p := triggertest.NewPublisher(links, bus, happened, nil)
+	p := triggertest.NewPublisher(links, bus, linkEvents, nil)
 	foreign := json.RawMessage(strings.ReplaceAll(string(recordsOf("a")[0]), "table/Links", "table/Others"))
 	foreign = json.RawMessage(strings.ReplaceAll(string(foreign), `"100"`, `"99"`))
 	all := append(recordsOf("a", "busy", "wrong", "spoiled", "panic", "undeclared", "denied", "z"), foreign,
@@ -152,7 +152,7 @@ func TestPublisherFailures(t *testing.T) {
 func TestPassesOn(t *testing.T) {
 	t.Parallel()
 	bus := triggertest.NewBus(t, links)
-	p := triggertest.NewPublisher(links, bus, happened, trigger.Pass{"reader": func(change trigger.Change) bool {
+	p := triggertest.NewPublisher(links, bus, linkEvents, trigger.Filters{"reader": func(change trigger.Change) bool {
 		return trigger.Text(change.Keys, "link") != "b"
 	}})
 	all := recordsOf("a", "b", "quiet")
@@ -186,15 +186,15 @@ func TestStartsWithAllThatItNeeds(t *testing.T) {
 		{Name: "one", Trigger: schema.OnStream{Table: "Links"}}, {Name: "two",
 			Trigger: schema.OnStream{Table: "Links"}},
 	}
-	pass := trigger.Pass{"one": func(trigger.Change) bool { return true }}
+	filters := trigger.Filters{"one": func(trigger.Change) bool { return true }}
 	variables := map[string]string{"LINKS_TABLE": "physical", schema.EventBusVariable: "bus",
 		schema.FailureQueueVariable: "http://127.0.0.1/failures"}
 	environment := kit.Environment{Getenv: func(name string) string { return variables[name] }}
-	p, err := trigger.OpenPublisher(environment, platform, happened, pass)
+	p, err := trigger.OpenPublisher(environment, platform, linkEvents, filters)
 	if err != nil || p.Bus != "bus" || p.Tables["physical"] != "Links" || p.Queues["one"] == nil {
 		t.Errorf("got %+v, %v", p, err)
 	}
-	if _, err := trigger.OpenPublisher(environment, platform, happened, nil); err == nil ||
+	if _, err := trigger.OpenPublisher(environment, platform, linkEvents, nil); err == nil ||
 		!strings.Contains(err.Error(), "passes nothing on to one") {
 		t.Errorf("without a rule: got %v", err)
 	}
@@ -205,7 +205,7 @@ func TestStartsWithAllThatItNeeds(t *testing.T) {
 			}
 			return variables[asked]
 		}}
-		if _, err := trigger.OpenPublisher(without, platform, happened, pass); err == nil ||
+		if _, err := trigger.OpenPublisher(without, platform, linkEvents, filters); err == nil ||
 			!strings.Contains(err.Error(),
 				name) {
 			t.Errorf("without %s: got %v", name, err)

@@ -1,6 +1,7 @@
 package trigger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
@@ -39,8 +40,14 @@ func FailureQueue(environment kit.Environment) (*Queue, error) {
 	return NewQueue(environment.AWS, url[0]), nil
 }
 
-// Send sends a message. The error is ErrBusy or ErrUnanswered of package retry if another attempt may succeed.
+// Send sends a message. In JSON, it escapes the characters that SQS refuses, which changes no value. The error is
+// [ErrRefusedText] for another text with such a character, and ErrBusy or ErrUnanswered of package retry if another
+// attempt may succeed.
 func (q *Queue) Send(ctx context.Context, body string) error {
+	body, err := sendable(body)
+	if err != nil {
+		return err
+	}
 	if _, err := q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: &body}); err != nil {
 		return fmt.Errorf("SQS SendMessage: %w", kit.Failure(err))
 	}
@@ -58,10 +65,15 @@ func (q *Queue) Defer(ctx context.Context, receipt string, wait time.Duration) e
 	return nil
 }
 
-// GiveUp puts a message into this queue, a queue of failures, with the cause as its attribute Cause.
-func (q *Queue) GiveUp(ctx context.Context, message lambdaevents.SQSMessage, cause error) error {
-	text := strings.ToValidUTF8(cause.Error(), "")
-	_, err := q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: &message.Body,
+// GiveUp puts a message into this queue, a queue of failures, with the cause as its attribute Cause. The attribute has
+// an escape, such as \u0000, for each character that SQS refuses. Its errors are those of [Queue.Send].
+func (q *Queue) GiveUp(ctx context.Context, message events.SQSMessage, cause error) error {
+	body, err := sendable(message.Body)
+	if err != nil {
+		return err
+	}
+	text := escapeRefused(cmp.Or(strings.ToValidUTF8(cause.Error(), ""), "unknown"))
+	_, err = q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: &body,
 		MessageAttributes: map[string]types.MessageAttributeValue{
 			"Cause": {DataType: aws.String("String"), StringValue: &text},
 		}})
@@ -74,9 +86,9 @@ func (q *Queue) GiveUp(ctx context.Context, message lambdaevents.SQSMessage, cau
 // ErrHopeless says that no attempt at a message can succeed, as when it cannot be read.
 var ErrHopeless = errors.New("no further attempt can succeed")
 
-// LaterError is a failure that says when the next attempt makes sense.
+// LaterError is a failure after which the next attempt must not come too soon.
 type LaterError struct {
-	// After is the shortest time to the next attempt.
+	// After is the shortest time to the next attempt. A longer time of the plan stays.
 	After time.Duration
 	// Err is the failure.
 	Err error
@@ -85,7 +97,7 @@ type LaterError struct {
 func (e *LaterError) Error() string { return e.Err.Error() }
 func (e *LaterError) Unwrap() error { return e.Err }
 
-// Attempt says which attempt at a message failed.
+// Attempt describes a failed attempt at a message.
 type Attempt struct {
 	// Number counts attempts from 1 on.
 	Number int
@@ -103,28 +115,28 @@ const (
 	longestWait = 11 * time.Hour
 )
 
-// Messages says how to handle the messages of a batch. Plan and Defer are required.
+// Messages handles the messages of a batch. Plan and Defer are required.
 type Messages struct {
-	// Plan says how long after each failed attempt the next one follows, as Retries of schema.OnQueue do.
+	// Plan are the delays between attempts, as Retries of schema.OnQueue.
 	Plan []time.Duration
 	// Defer makes a received message come again after that time, as [Queue.Defer] does.
 	Defer func(ctx context.Context, receipt string, wait time.Duration) error
 	// GiveUp puts a message whose error matches [ErrHopeless] into the queue of failures at once, as [Queue.GiveUp]
 	// does. Nil: such a message comes again by the plan.
-	GiveUp func(ctx context.Context, message lambdaevents.SQSMessage, cause error) error
-	// Failed hears of each failed message, possibly from several goroutines at once. It may be nil.
-	Failed func(ctx context.Context, message lambdaevents.SQSMessage, attempt Attempt, err error)
-	// Undeferred hears of each failure of Defer: the message comes again when the queue's visibility time-out ends. It
-	// may be nil.
-	Undeferred func(ctx context.Context, message lambdaevents.SQSMessage, err error)
+	GiveUp func(ctx context.Context, message events.SQSMessage, cause error) error
+	// Failed is called for each failed message, possibly by several goroutines at once. Nil: nothing is called.
+	Failed func(ctx context.Context, message events.SQSMessage, attempt Attempt, err error)
+	// Undeferred is called for each failure of Defer: the message comes again when the queue's visibility time-out
+	// ends. Nil: nothing is called.
+	Undeferred func(ctx context.Context, message events.SQSMessage, err error)
 	// Random returns a number from 0 up to 1. Nil: [rand.Float64].
 	Random func() float64
 }
 
 // Each handles all messages of a batch at once, so that a slow one delays no other. It answers with those for which
 // handle returned an error, so that they come again ("Implementing partial batch responses", AWS Lambda) by the plan.
-func (b Messages) Each(ctx context.Context, event lambdaevents.SQSEvent,
-	handle func(context.Context, lambdaevents.SQSMessage) error) (response lambdaevents.SQSEventResponse, _ error) {
+func (b Messages) Each(ctx context.Context, event events.SQSEvent,
+	handle func(context.Context, events.SQSMessage) error) (response events.SQSEventResponse, _ error) {
 	failed := make([]error, len(event.Records))
 	var all sync.WaitGroup
 	for i, message := range event.Records {
@@ -153,14 +165,14 @@ func (b Messages) Each(ctx context.Context, event lambdaevents.SQSEvent,
 	for i, message := range event.Records {
 		if failed[i] != nil {
 			response.BatchItemFailures = append(response.BatchItemFailures,
-				lambdaevents.SQSBatchItemFailure{ItemIdentifier: message.MessageId})
+				events.SQSBatchItemFailure{ItemIdentifier: message.MessageId})
 		}
 	}
 	return response, nil
 }
 
 // AttemptNumber returns which attempt at a message this is, from 1 on.
-func AttemptNumber(message lambdaevents.SQSMessage) int {
+func AttemptNumber(message events.SQSMessage) int {
 	number, err := strconv.Atoi(message.Attributes["ApproximateReceiveCount"])
 	if err != nil {
 		return 1
@@ -169,7 +181,7 @@ func AttemptNumber(message lambdaevents.SQSMessage) int {
 }
 
 // attempt says which attempt failed, and when the next one follows.
-func (b Messages) attempt(message lambdaevents.SQSMessage, err error) Attempt {
+func (b Messages) attempt(message events.SQSMessage, err error) Attempt {
 	number := AttemptNumber(message)
 	if number > len(b.Plan) {
 		return Attempt{Number: number, Last: true}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/go-cmp/cmp"
@@ -23,8 +23,8 @@ import (
 
 var plan = []time.Duration{5 * time.Second, 5 * time.Minute, 10 * time.Hour}
 
-func message(id string, received int) lambdaevents.SQSMessage {
-	return lambdaevents.SQSMessage{MessageId: id, ReceiptHandle: "receipt " + id, Body: id,
+func message(id string, received int) events.SQSMessage {
+	return events.SQSMessage{MessageId: id, ReceiptHandle: "receipt " + id, Body: id,
 		Attributes: map[string]string{"ApproximateReceiveCount": fmt.Sprint(received)}}
 }
 
@@ -37,7 +37,7 @@ func TestMessages(t *testing.T) {
 	last := map[string]bool{}
 	var givenUp []string
 	b := trigger.Messages{
-		GiveUp: func(_ context.Context, m lambdaevents.SQSMessage, cause error) error {
+		GiveUp: func(_ context.Context, m events.SQSMessage, cause error) error {
 			if m.MessageId == "hopeless, and the queue is away" {
 				return errors.New("SQS is away")
 			}
@@ -53,13 +53,13 @@ func TestMessages(t *testing.T) {
 			deferred[strings.TrimPrefix(receipt, "receipt ")] = wait
 			return nil
 		},
-		Failed: func(_ context.Context, message lambdaevents.SQSMessage, attempt trigger.Attempt, err error) {
+		Failed: func(_ context.Context, message events.SQSMessage, attempt trigger.Attempt, err error) {
 			mutex.Lock()
 			defer mutex.Unlock()
 			last[message.MessageId] = attempt.Last
 		},
 	}
-	event := lambdaevents.SQSEvent{Records: []lambdaevents.SQSMessage{
+	event := events.SQSEvent{Records: []events.SQSMessage{
 		message("good", 1), message("first", 1), message("second", 2), message("third", 3), message("last", 4),
 		message("more", 5), message("later", 1), message("sooner", 3), message("never", 1),
 		{MessageId: "odd", ReceiptHandle: "odd"},
@@ -67,7 +67,7 @@ func TestMessages(t *testing.T) {
 	}}
 	var together sync.WaitGroup
 	together.Add(len(event.Records))
-	response, err := b.Each(t.Context(), event, func(_ context.Context, m lambdaevents.SQSMessage) error {
+	response, err := b.Each(t.Context(), event, func(_ context.Context, m events.SQSMessage) error {
 		together.Done()
 		together.Wait()
 		after := map[string]time.Duration{"later": time.Minute, "sooner": time.Minute, "never": 24 * time.Hour}
@@ -120,8 +120,8 @@ func TestSpread(t *testing.T) {
 			got = wait
 			return nil
 		}}
-		if _, err := b.Each(t.Context(), lambdaevents.SQSEvent{Records: []lambdaevents.SQSMessage{message("a", 2)}},
-			func(context.Context, lambdaevents.SQSMessage) error {
+		if _, err := b.Each(t.Context(), events.SQSEvent{Records: []events.SQSMessage{message("a", 2)}},
+			func(context.Context, events.SQSMessage) error {
 				return errors.New("no")
 			}); err != nil || got != want {
 			t.Errorf("got %s, %v, want %s", got, err, want)
@@ -135,13 +135,13 @@ func TestUndeferred(t *testing.T) {
 	told := ""
 	b := trigger.Messages{
 		Plan: plan, Defer: func(context.Context, string, time.Duration) error { return errors.New("SQS is away") },
-		Undeferred: func(_ context.Context, m lambdaevents.SQSMessage, err error) {
+		Undeferred: func(_ context.Context, m events.SQSMessage, err error) {
 			told = m.MessageId + ": " +
 				err.Error()
 		},
 	}
-	response, err := b.Each(t.Context(), lambdaevents.SQSEvent{Records: []lambdaevents.SQSMessage{message("a", 1)}},
-		func(context.Context, lambdaevents.SQSMessage) error {
+	response, err := b.Each(t.Context(), events.SQSEvent{Records: []events.SQSMessage{message("a", 1)}},
+		func(context.Context, events.SQSMessage) error {
 			return errors.New("no")
 		})
 	if err != nil || len(response.BatchItemFailures) != 1 || told != "a: SQS is away" {
@@ -193,5 +193,28 @@ func TestQueue(t *testing.T) {
 		"AmazonSQS.ChangeMessageVisibility map[QueueUrl:" + address + " ReceiptHandle:r VisibilityTimeout:36000]",
 	}, requests[:2]); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+	for text, want := range map[string]string{
+		"a\tb\r\nc\x7f\ufffd😀": "a\tb\r\nc\x7f\ufffd😀", "{\"a\":\"\ufffe\uffff\"}": `{"a":"\ufffe\uffff"}`,
+		"a\x00": "U+0000 at byte 2", "\x0b": "U+000B", "\x1f": "U+001F",
+		"ü\ufffe": "U+FFFE at byte 3", "\uffff": "U+FFFF",
+		"a\xff": "not UTF-8", "": "empty message",
+	} {
+		requests = nil
+		err := q.Send(t.Context(), text)
+		if err == nil && !strings.Contains(fmt.Sprint(requests), "MessageBody:"+want+" ") {
+			t.Errorf("%q: sent %q", text, requests)
+		}
+		if err != nil && (!errors.Is(err, trigger.ErrRefusedText) || !strings.Contains(err.Error(), want) ||
+			len(requests) > 0) {
+			t.Errorf("%q: got %v after %q", text, err, requests)
+		}
+	}
+	for cause, want := range map[string]string{"no\x00\ufffe": `no\u0000\ufffe`, "": "unknown"} {
+		requests = nil
+		if err := q.GiveUp(t.Context(), events.SQSMessage{Body: "m"}, errors.New(cause)); err != nil ||
+			!strings.Contains(fmt.Sprint(requests), "StringValue:"+want+"]") {
+			t.Errorf("%q: gave up with %q, %v", cause, requests, err)
+		}
 	}
 }

@@ -1,8 +1,6 @@
-// Package trigger has what functions do with the events that invoke them, and with the services that these events come
-// from and go to: changes of a table ([Stream]), messages of a queue ([Messages], [Queue]), objects of a bucket
-// ([Bucket]), and what a platform publishes ([Publisher]).
-//
-// Import the package of the same name of AWS beside it as lambdaevents.
+// Package trigger handles what invokes functions beside requests, and reaches the services that it comes from and goes
+// to: changes of a table ([Stream]), messages of a queue ([Messages], [Queue]), objects of a bucket ([Bucket]), and the
+// domain events of a platform, which a function makes of changes ([Publisher]).
 package trigger
 
 import (
@@ -17,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/smithy-go"
 
@@ -26,7 +24,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
-// ErrUnfinished says that a record has not failed, but has to come again.
+// ErrUnfinished says that the handling of a record has not failed, but has to go on in another attempt.
 var ErrUnfinished = errors.New("the change of the table is not handled to its end")
 
 const (
@@ -36,8 +34,8 @@ const (
 	// sendTime is how long a message to the queue of failures may take: less than what an invocation reserves for its
 	// answer.
 	sendTime = 800 * time.Millisecond
-	// mostRemembered bounds the memory for records that have failed and were then handled by another process.
-	mostRemembered = 10_000
+	// maxRemembered bounds the memory for records that have failed and were then handled by another process.
+	maxRemembered = 10_000
 	// passedAgain is how long a change from a queue waits after an attempt that did not finish it.
 	passedAgain = 10 * time.Second
 )
@@ -47,15 +45,15 @@ const (
 // records on: a record is then the body of a message.
 type Records struct {
 	Records []json.RawMessage `json:"Records"`
-	// Again says that someone sends records of the queue of failures again. If one fails, so does the invocation, and
-	// nothing goes to the queue, which still has the message about the record.
+	// Again marks records that somebody sends again from the queue of failures. If one fails, so does the invocation,
+	// and nothing goes to the queue, which still has the message about the record.
 	Again bool `json:"again,omitempty"`
 }
 
 // Changes returns the changes of the records that can be read.
-func (e Records) Changes() (changes []lambdaevents.DynamoDBStreamRecord) {
+func (e Records) Changes() (changes []events.DynamoDBStreamRecord) {
 	for _, raw := range e.Records {
-		raw, _ := passed(raw)
+		raw, _ := unwrap(raw)
 		if record, err := read(raw); err == nil {
 			changes = append(changes, record.Change)
 		}
@@ -64,7 +62,7 @@ func (e Records) Changes() (changes []lambdaevents.DynamoDBStreamRecord) {
 }
 
 // Function is the handler of a function that a table's stream invokes.
-type Function = func(context.Context, Records) (lambdaevents.DynamoDBEventResponse, error)
+type Function = func(context.Context, Records) (events.DynamoDBEventResponse, error)
 
 // StartStream is [kit.StartResponder] for such a function. setup gets a stream with the function's queue of failures.
 func StartStream(platform string, setup func(kit.Environment, *Stream) (Function, error)) {
@@ -78,13 +76,13 @@ func StartStream(platform string, setup func(kit.Environment, *Stream) (Function
 }
 
 // Image has the attributes of an item before or after a change, or of its key.
-type Image = map[string]lambdaevents.DynamoDBAttributeValue
+type Image = map[string]events.DynamoDBAttributeValue
 
 // Handler handles one change. Its error matches [ErrUnfinished], or an error of package retry, if another attempt may
 // succeed.
-type Handler func(ctx context.Context, change lambdaevents.DynamoDBStreamRecord) error
+type Handler func(ctx context.Context, change events.DynamoDBStreamRecord) error
 
-// Stream says how to handle the records of batches. All invocations of a process use one Stream. Failures is required.
+// Stream handles the records of batches. All invocations of a process use one Stream. Failures is required.
 type Stream struct {
 	// Failures is the queue of failures.
 	Failures Failures
@@ -107,14 +105,14 @@ type Stream struct {
 // queue of failures did not take them. Lambda delivers the first of these and all after it once more, so that a handled
 // record may come again. Without Parallel, records of one item stay in order: they wait for an earlier one that comes
 // again, but not for one that was given up. Each returns an error only for an event with Again.
-func (b *Stream) Each(ctx context.Context, event Records, handle Handler) (response lambdaevents.DynamoDBEventResponse,
+func (b *Stream) Each(ctx context.Context, event Records, handle Handler) (response events.DynamoDBEventResponse,
 	_ error) {
 	names, failed := make([]string, len(event.Records)), make([]error, len(event.Records))
 	messages := make([]message, len(event.Records))
 	var all sync.WaitGroup
 	waits := map[string]bool{} // by item
 	for i, raw := range event.Records {
-		raw, messages[i] = passed(raw)
+		raw, messages[i] = unwrap(raw)
 		failure, item := failureOf(raw)
 		names[i] = cmp.Or(messages[i].ID, failure.SequenceNumber)
 		if b.Parallel {
@@ -137,7 +135,7 @@ func (b *Stream) Each(ctx context.Context, event Records, handle Handler) (respo
 	for i, err := range failed {
 		if err != nil {
 			response.BatchItemFailures = append(response.BatchItemFailures,
-				lambdaevents.DynamoDBBatchItemFailure{ItemIdentifier: names[i]})
+				events.DynamoDBBatchItemFailure{ItemIdentifier: names[i]})
 			b.putOff(ctx, messages[i])
 		}
 	}
@@ -152,8 +150,8 @@ type message struct {
 	Body    string `json:"body"`
 }
 
-// passed is the record in a message of a queue, or else the record itself.
-func passed(raw json.RawMessage) (json.RawMessage, message) {
+// unwrap returns the record in a message of a queue, or else the record itself.
+func unwrap(raw json.RawMessage) (json.RawMessage, message) {
 	var m message
 	if json.Unmarshal(raw, &m) != nil || m.Source != "aws:sqs" {
 		return raw, message{}
@@ -244,7 +242,7 @@ func (b *Stream) mayHeal(sequence string, err error) bool {
 	}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	if b.since == nil || len(b.since) >= mostRemembered {
+	if b.since == nil || len(b.since) >= maxRemembered {
 		b.since = map[string]time.Time{}
 	}
 	if b.since[sequence].IsZero() {
@@ -298,7 +296,7 @@ func failureOf(raw json.RawMessage) (failure Failure, item string) {
 	return failure, item
 }
 
-func read(raw json.RawMessage) (record lambdaevents.DynamoDBEventRecord, err error) {
+func read(raw json.RawMessage) (record events.DynamoDBEventRecord, err error) {
 	if err := json.Unmarshal(raw, &record); err != nil {
 		return record, fmt.Errorf("read the record: %w", err)
 	}
@@ -307,7 +305,7 @@ func read(raw json.RawMessage) (record lambdaevents.DynamoDBEventRecord, err err
 
 // Text returns a text attribute of an image, or "" if it is missing or has another type.
 func Text(image Image, name string) string {
-	if value := image[name]; value.DataType() == lambdaevents.DataTypeString {
+	if value := image[name]; value.DataType() == events.DataTypeString {
 		return value.String()
 	}
 	return ""

@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/smithy-go"
 
@@ -40,7 +40,7 @@ func batchOf(items ...string) (event trigger.Records) {
 }
 
 // left are the sequence numbers that come again.
-func left(response lambdaevents.DynamoDBEventResponse) (all []string) {
+func left(response events.DynamoDBEventResponse) (all []string) {
 	for _, failure := range response.BatchItemFailures {
 		all = append(all, failure.ItemIdentifier)
 	}
@@ -71,7 +71,7 @@ func TestStream(t *testing.T) {
 		b := &trigger.Stream{Failures: &queue, Parallel: parallel, Log: slog.New(slog.NewTextHandler(&log, nil))}
 		ctx := lambdacontext.NewContext(t.Context(),
 			&lambdacontext.LambdaContext{AwsRequestID: "r1", InvokedFunctionArn: "arn:f"})
-		response, err := b.Each(ctx, event, func(_ context.Context, change lambdaevents.DynamoDBStreamRecord) error {
+		response, err := b.Each(ctx, event, func(_ context.Context, change events.DynamoDBStreamRecord) error {
 			name := trigger.Text(change.Keys, "PK")
 			mutex.Lock()
 			handled = append(handled, name)
@@ -121,7 +121,7 @@ func TestOrder(t *testing.T) {
 	var handled []string
 	b := &trigger.Stream{Failures: &triggertest.Queue{}, Log: silent}
 	response, err := b.Each(t.Context(), batchOf("busy", "spoiled", "busy", "spoiled", "other"),
-		func(_ context.Context, change lambdaevents.DynamoDBStreamRecord) error {
+		func(_ context.Context, change events.DynamoDBStreamRecord) error {
 			handled = append(handled, change.SequenceNumber)
 			return map[string]error{"busy": retry.ErrBusy,
 				"spoiled": errors.New("spoiled")}[trigger.Text(change.Keys, "PK")]
@@ -141,7 +141,7 @@ func TestPatience(t *testing.T) {
 	attempt := func(err error) []string {
 		failure = err
 		response, err := b.Each(t.Context(), batchOf("a"),
-			func(context.Context, lambdaevents.DynamoDBStreamRecord) error {
+			func(context.Context, events.DynamoDBStreamRecord) error {
 				return failure
 			})
 		if err != nil {
@@ -188,7 +188,7 @@ func TestHangs(t *testing.T) {
 		b := &trigger.Stream{Failures: &triggertest.Queue{}, Log: silent}
 		event := batchOf("hangs", "good", "good too", "hangs too", "never begins")
 		event.Records[3], event.Records[4] = record("3", "hangs too"), record("4", "never begins")
-		response, err := b.Each(ctx, event, func(ctx context.Context, change lambdaevents.DynamoDBStreamRecord) error {
+		response, err := b.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
 			if name := trigger.Text(change.Keys, "PK"); !strings.HasPrefix(name, "good") {
 				<-ctx.Done()
 				return ctx.Err()
@@ -211,7 +211,7 @@ func TestAgain(t *testing.T) {
 	event.Again = true
 	var failure error
 	again := func() error {
-		_, err := b.Each(t.Context(), event, func(context.Context, lambdaevents.DynamoDBStreamRecord) error {
+		_, err := b.Each(t.Context(), event, func(context.Context, events.DynamoDBStreamRecord) error {
 			return failure
 		})
 		return err

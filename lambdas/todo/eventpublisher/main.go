@@ -9,7 +9,7 @@ import (
 )
 
 func main() {
-	trigger.StartPublisher(todo.Platform(), service.Happened, trigger.Pass{
+	trigger.StartPublisher(todo.Platform(), service.EventsOf, trigger.Filters{
 		"eraser": func(change trigger.Change) bool {
 			_, deletion := service.DeletionOf(change.DynamoDBStreamRecord)
 			return deletion

@@ -58,7 +58,7 @@ func (e Event) ID() string { return fmt.Sprint(e.Fields()["event_id"]) }
 // ItemVersion returns the version of the event's item.
 func (e Event) ItemVersion() string { return fmt.Sprint(e.Fields()["item_version"]) }
 
-// Bus takes the events of a platform, and fails the test for an event that differs from the schema.
+// Bus is a bus that takes the events of a platform. It fails the test for an event that differs from the schema.
 type Bus struct {
 	// Refuse returns an error code for an event that the bus refuses, and "" for one that it takes. Nil: it takes all.
 	Refuse func(Event) (code string)
@@ -205,20 +205,19 @@ type Publisher struct {
 }
 
 // NewPublisher returns a publisher on the bus.
-func NewPublisher(platform schema.Platform, bus *Bus, happened trigger.Happened, pass trigger.Pass) *Publisher {
+func NewPublisher(platform schema.Platform, bus *Bus, mapper trigger.EventMapper, filters trigger.Filters) *Publisher {
 	p := &Publisher{Failures: &Queue{}, Passed: map[string]*Passed{}}
 	tables, queues := map[string]string{}, map[string]trigger.Failures{}
 	for _, table := range platform.Database.Tables {
 		tables[table.Name] = table.Name
 	}
-	for function := range pass {
+	for function := range filters {
 		p.Passed[function] = &Passed{}
 		queues[function] = p.Passed[function]
 	}
-	p.Publisher = &trigger.Publisher{Platform: platform, Tables: tables, Happened: happened, Pass: pass,
-		Queues: queues,
-		Client: bus.Client(), Bus: "bus-of-the-test", Batch: &trigger.Stream{Failures: p.Failures,
-			Log: slog.New(slog.DiscardHandler)}}
+	p.Publisher = &trigger.Publisher{Platform: platform, Tables: tables, Mapper: mapper, Filters: filters,
+		Queues: queues, Client: bus.Client(), Bus: "bus-of-the-test",
+		Batch: &trigger.Stream{Failures: p.Failures, Log: slog.New(slog.DiscardHandler)}}
 	return p
 }
 
@@ -322,12 +321,12 @@ func (p *Publisher) Deliver(t testing.TB, records []json.RawMessage, sizes ...in
 	}
 }
 
-// Lines publishes the events of records, and returns of each a line with its name and these fields.
-func Lines(t testing.TB, platform schema.Platform, happened trigger.Happened, records []json.RawMessage,
+// Lines publishes the events of records, and returns a line for each event: its name, and these fields of its detail.
+func Lines(t testing.TB, platform schema.Platform, mapper trigger.EventMapper, records []json.RawMessage,
 	fields ...string) (lines []string) {
 	t.Helper()
 	bus := NewBus(t, platform)
-	NewPublisher(platform, bus, happened, nil).Deliver(t, records, 100)
+	NewPublisher(platform, bus, mapper, nil).Deliver(t, records, 100)
 	for _, e := range bus.Events() {
 		line, all := []any{e.DetailType}, e.Fields()
 		for _, field := range fields {
@@ -338,9 +337,9 @@ func Lines(t testing.TB, platform schema.Platform, happened trigger.Happened, re
 	return lines
 }
 
-// Tell publishes the events of records in the worst way: batches are of any size, each record comes twice, and the bus
-// refuses any event once. It returns each event once, in the order of the versions of their items. It fails the test if
-// a repeat differs, or if the publisher gives a change up.
+// Tell publishes the events of records under the worst conditions: batches are of any size, each record comes twice,
+// and the bus refuses any event once. It returns each event once, in the order of the versions of their items. It fails
+// the test if a repeat differs, or if the publisher gives a change up.
 func (p *Publisher) Tell(t testing.TB, bus *Bus, random *rand.Rand, records []json.RawMessage) []Event {
 	t.Helper()
 	refused := map[string]bool{}
