@@ -70,8 +70,8 @@ func (s *Service) standings(ctx context.Context, personHash string, period askah
 	now time.Time) (top []askahuman.BoardEntry, stats askahuman.Stats, err error) {
 	s.boards.once.Do(func() {
 		// Two of each period, when a day or a week has just ended.
-		s.boards.kept.Age, s.boards.kept.Most, s.boards.kept.Clock = boardAge, 6, s.Clock
-		s.boards.handles.Age, s.boards.handles.Most, s.boards.handles.Clock = boardAge, 6, s.Clock
+		s.boards.kept.Age, s.boards.kept.Max, s.boards.kept.Clock = boardAge, 6, s.Clock
+		s.boards.handles.Age, s.boards.handles.Max, s.boards.handles.Clock = boardAge, 6, s.Clock
 	})
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {

@@ -22,8 +22,8 @@ func EvaluatedIn(image trigger.Image) (attempt clarity.Attempt, evaluated bool, 
 	return attempt, true, nil
 }
 
-// Happened are the events of a change of attempts or of profiles.
-func Happened(change trigger.Change) ([]trigger.Event, error) {
+// EventsOf returns the events of a change of attempts or of profiles.
+func EventsOf(change trigger.Change) ([]trigger.Event, error) {
 	if change.Table == "Profiles" {
 		return profileChanged(change)
 	}

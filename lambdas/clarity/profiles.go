@@ -82,7 +82,7 @@ func (s *Service) LatestProfile(ctx context.Context, user string) (clarity.Profi
 }
 
 // Profiles reads up to limit of a user's profiles, newest first, from a token of the list on; "" is the beginning. For
-// another list's token it returns a [*validate.Error].
+// another list's token it returns a *validate.Error.
 func (s *Service) Profiles(ctx context.Context, user string, limit int, nextToken string) (list clarity.ProfileList,
 	err error) {
 	list.Profiles = []clarity.Profile{}

@@ -25,7 +25,7 @@ type Scenarios struct {
 // NewScenarios returns the scenarios of the tables.
 func NewScenarios(db *dynamo.DB, clock wire.Clock) *Scenarios {
 	s := &Scenarios{db: db}
-	s.kept.Age, s.kept.Most, s.kept.Gone, s.kept.Clock = time.Minute, 200, clarity.ErrScenarioNotFound, clock
+	s.kept.Age, s.kept.Max, s.kept.Gone, s.kept.Clock = time.Minute, 200, clarity.ErrScenarioNotFound, clock
 	return s
 }
 

@@ -30,8 +30,8 @@ import (
 
 // Service has the operations on attempts and profiles. It is safe for concurrent use.
 //
-// The input of each method has passed [validate.Form], which package httpapi calls once for a
-// request, before the request's key is claimed.
+// The input of each method has passed [github.com/onesynth-cdk/onesynth/schema/validate.Form], which package httpapi
+// calls once for a request, before the request's key is claimed.
 type Service struct {
 	// DB are the tables.
 	DB *dynamo.DB
@@ -64,7 +64,7 @@ func Keys(db *dynamo.DB) *idempotency.Keys { return idempotency.New(db, "Guards"
 // again, but evaluated if it is not yet.
 //
 // An attempt that is stored is returned, also when it could not be evaluated. Submit returns
-// [clarity.ErrScenarioNotFound], [clarity.ErrScenarioInactive], a [*validate.Error] or a [*clarity.RunningError].
+// [clarity.ErrScenarioNotFound], [clarity.ErrScenarioInactive], a *validate.Error or a [*clarity.RunningError].
 func (s *Service) Submit(ctx context.Context, user, id string, in clarity.Submission) (clarity.Attempt, error) {
 	scenario, err := s.Scenarios.Scenario(ctx, in.ScenarioID)
 	if err == nil && !scenario.Active && !s.exists(ctx, user, id) {
@@ -113,7 +113,7 @@ func (s *Service) exists(ctx context.Context, user, id string) bool {
 //
 // An attempt that is stored is returned, also when it could not be evaluated. Save returns
 // [clarity.ErrAttemptNotFound], [clarity.ErrForbidden], [clarity.ErrNotInProgress], a [*problem.VersionError], a
-// [*validate.Error], [clarity.ErrScenarioNotFound] or a [*clarity.RunningError].
+// *validate.Error, [clarity.ErrScenarioNotFound] or a [*clarity.RunningError].
 func (s *Service) Save(ctx context.Context, user, id string, in clarity.Save, ifVersion int,
 	again bool) (clarity.Attempt, error) {
 	var scenario clarity.Scenario
@@ -187,7 +187,7 @@ func (s *Service) Attempt(ctx context.Context, user, id string) (clarity.Attempt
 }
 
 // Attempts lists up to most attempts of a user, newest first, from a cursor on; "" is the beginning. It returns a
-// [*validate.Error] for a cursor of another list.
+// *validate.Error for a cursor of another list.
 func (s *Service) Attempts(ctx context.Context, user string, most int, from string) (list clarity.AttemptList,
 	err error) {
 	read := dynamo.List{Pattern: "ListUserAttempts", Values: []any{user}, Parameter: "nextToken", Key: s.CursorKey,

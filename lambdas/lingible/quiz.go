@@ -311,7 +311,7 @@ var errNone = errors.New("there is none")
 // none: the lexicon may be loaded at this moment. The caller must not change them.
 func (s *Service) wrongAnswers(ctx context.Context, category lingible.Category) ([]string, error) {
 	s.begin.Do(func() {
-		s.wrong = &cache.Cache[[]string]{Age: termsAge, Most: 100, Gone: errNone, Clock: s.Calendar.Clock}
+		s.wrong = &cache.Cache[[]string]{Age: termsAge, Max: 100, Gone: errNone, Clock: s.Calendar.Clock}
 	})
 	answers, err := s.wrong.Get(ctx, string(category), func(ctx context.Context) ([]string, error) {
 		var item wrongAnswersItem

@@ -12,7 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
-// Status is how far the user has got with an attempt.
+// Status is the state of a user's work on an attempt.
 type Status string
 
 // The statuses. A completed or abandoned attempt stays so.
@@ -22,22 +22,23 @@ const (
 	Abandoned  Status = "abandoned"
 )
 
-// EvaluationStatus is how far the evaluation of a completed attempt has got. It is "" for other attempts.
+// EvaluationStatus is the state of the evaluation of a completed attempt. It is "" for other attempts.
 type EvaluationStatus string
 
 // The statuses of evaluations.
 const (
-	// EvaluationPending: it has not begun, or failed and will be tried again.
+	// EvaluationPending has not begun, or has failed and will be tried again.
 	EvaluationPending EvaluationStatus = "pending"
-	// EvaluationRunning: a try is running, or died.
+	// EvaluationRunning has a try that runs or has died.
 	EvaluationRunning EvaluationStatus = "running"
-	// EvaluationDone: there is an evaluation, which stays.
+	// EvaluationDone has a result, which does not change.
 	EvaluationDone EvaluationStatus = "done"
-	// EvaluationFailed: it failed so often that it is tried only when the user asks.
+	// EvaluationFailed has failed so often that only the user's request starts another try.
 	EvaluationFailed EvaluationStatus = "failed"
 )
 
-// Limited says that an evaluation was put off without a try, because the user has reached the day's limit.
+// Limited is the EvaluationFailure of an attempt whose user has reached the day's limit: the evaluation was put off
+// without a try.
 const Limited = "limit"
 
 // Attempt is a user's work on a scenario, also on the wire. Moments are in UTC, to the millisecond.
@@ -47,7 +48,7 @@ type Attempt struct {
 	ScenarioID string `json:"scenarioId" dynamodbav:"scenarioId" example:"city-bike-lanes" attribute:"The scenario"`
 	// Timestamp is when the attempt was begun, and from its completion on when it was submitted.
 	Timestamp wire.Time `json:"timestamp" dynamodbav:"timestamp" format:"date-time" doc:"When the attempt was begun, and from its completion on when it was submitted." attributetype:"String" attribute:"When the attempt was begun, and from its completion on when it was submitted: RFC 3339 in UTC with milliseconds"`
-	// DurationSeconds is nil if no one said it.
+	// DurationSeconds is nil if it is not known.
 	DurationSeconds *int   `json:"durationSeconds,omitzero" dynamodbav:"durationSeconds,omitempty" nullable:"false" doc:"Absent if it is not known." attribute:"Time spent on the attempt"`
 	Status          Status `json:"status" dynamodbav:"status" enum:"completed,in-progress,abandoned" attribute:"completed, in-progress or abandoned"`
 	Version         int    `json:"version" dynamodbav:"version" minimum:"1" doc:"1 for a new attempt, and one more with each change by its user; the ETag." example:"1" attribute:"1, and one more with each change by the user; a write is conditional on the version that it read"`

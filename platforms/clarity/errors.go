@@ -7,7 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
-// The errors that the API tells callers. Match them with errors.Is.
+// The errors that the API returns to callers. Match them with errors.Is.
 var (
 	// ErrAttemptNotFound says that there is no such attempt.
 	ErrAttemptNotFound = problem.New(http.StatusNotFound, "", "there is no such attempt")
@@ -34,11 +34,11 @@ var (
 
 // RunningError says that the evaluation of the attempt is running.
 type RunningError struct {
-	// Until is when it will have ended.
+	// Until is when the evaluation will have ended.
 	Until time.Time
 }
 
-// Error says so.
+// Error implements error.
 func (e *RunningError) Error() string {
 	return "the attempt is stored, and its evaluation is running: read the attempt shortly"
 }
@@ -46,7 +46,7 @@ func (e *RunningError) Error() string {
 // Problem implements [problem.Problem].
 func (e *RunningError) Problem() *problem.Error { return &problem.Error{Status: http.StatusConflict} }
 
-// Is matches every such error.
+// Is reports whether target is a *RunningError, with any time.
 func (e *RunningError) Is(target error) bool { _, ok := target.(*RunningError); return ok }
 
 // RetryAt returns when the evaluation will have ended.
@@ -58,7 +58,7 @@ type LimitError struct {
 	Until time.Time
 }
 
-// Error says so.
+// Error implements error.
 func (e *LimitError) Error() string {
 	return "the limit of evaluations a day is reached: try again after midnight UTC"
 }
@@ -68,7 +68,7 @@ func (e *LimitError) Problem() *problem.Error {
 	return &problem.Error{Status: http.StatusTooManyRequests}
 }
 
-// Is matches every such error.
+// Is reports whether target is a *LimitError, with any time.
 func (e *LimitError) Is(target error) bool { _, ok := target.(*LimitError); return ok }
 
 // RetryAt returns when the next day begins.

@@ -21,7 +21,7 @@ const (
 	DefaultEvaluationsPerDay = 20
 	// DefaultPageSize is how many attempts or profiles a page has unless the request says otherwise.
 	DefaultPageSize = 20
-	// MaxPageSize is how many it has at most.
+	// MaxPageSize limits the attempts or profiles of a page.
 	MaxPageSize = 100
 )
 
@@ -82,7 +82,7 @@ type DimensionScore struct {
 }
 
 const (
-	// MaxReasons is how many reasons a score has at most. It has at least one.
+	// MaxReasons limits the reasons of a score. It has at least one.
 	MaxReasons = 5
 	// MaxReasonLength bounds a reason, in characters.
 	MaxReasonLength = 500
@@ -90,7 +90,7 @@ const (
 	MaxFeedbackLength = 2000
 )
 
-// Judgement is what an Evaluator says of an attempt's answers.
+// Judgement is the result that an evaluator gives for an attempt's answers.
 type Judgement struct {
 	// Dimensions has each of [Dimensions] once, in their order.
 	Dimensions []DimensionScore `json:"dimensions" dynamodbav:"dimensions" nullable:"false"`
@@ -100,7 +100,7 @@ type Judgement struct {
 	ModelID string `json:"modelId" dynamodbav:"modelId" example:"onesynth.rubric-1"`
 }
 
-// Evaluation is a judgement with what the program makes of it, also on the wire.
+// Evaluation is a judgement with its overall score and its time, also on the wire.
 type Evaluation struct {
 	OverallScore int `json:"overallScore" dynamodbav:"overallScore" minimum:"0" maximum:"100" doc:"The weighted mean of the scores, from 0 to 100."`
 	Judgement
@@ -108,7 +108,7 @@ type Evaluation struct {
 	EvaluatedAt wire.Time `json:"evaluatedAt" dynamodbav:"evaluatedAt" format:"date-time"`
 }
 
-// Check returns an error that says what is wrong with the judgement, or nil.
+// Check returns an error for the first rule that the judgement breaks, or nil.
 func (j Judgement) Check() error {
 	if len(j.Dimensions) != len(Dimensions()) {
 		return fmt.Errorf("got %d dimensions, want %d", len(j.Dimensions), len(Dimensions()))
@@ -146,7 +146,7 @@ func checkText(text string, most int) error {
 	return nil
 }
 
-// OverallScore returns round(weighted mean × 25): 0 to 100. An evaluator never decides it.
+// OverallScore returns round(weighted mean × 25): 0 to 100. Evaluators do not give it themselves.
 func (j Judgement) OverallScore() int {
 	sum, total := 0, 0
 	for _, d := range j.Dimensions {

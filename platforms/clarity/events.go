@@ -8,7 +8,7 @@ const (
 	ProfileChanged   = "ProfileChanged"
 )
 
-// AttemptEvaluatedEvent is an attempt with what its evaluation found. It has neither the answers nor the reasons.
+// AttemptEvaluatedEvent is the detail of [AttemptEvaluated]. It has neither the answers nor the reasons for the scores.
 type AttemptEvaluatedEvent struct {
 	UserID       string       `json:"user_id" maxLength:"255" personal:"true" doc:"The user."`
 	AttemptID    string       `json:"attempt_id" format:"uuid" doc:"The attempt."`
@@ -25,7 +25,7 @@ type ScoreEvent struct {
 	Score     int       `json:"score" minimum:"0" maximum:"4" doc:"The score."`
 }
 
-// ProfileChangedEvent is the latest profile of a user.
+// ProfileChangedEvent is the detail of [ProfileChanged]: the user's latest profile.
 type ProfileChangedEvent struct {
 	UserID         string         `json:"user_id" maxLength:"255" personal:"true" doc:"The user."`
 	AttemptID      string         `json:"attempt_id" format:"uuid" doc:"The attempt up to which the profile goes."`
@@ -34,7 +34,7 @@ type ProfileChangedEvent struct {
 	Averages       []AverageEvent `json:"averages" nullable:"false" maxItems:"8" personal:"true" doc:"One for each dimension."`
 }
 
-// AverageEvent says how a user does in one dimension.
+// AverageEvent has a user's figures in one dimension.
 type AverageEvent struct {
 	Dimension     Dimension `json:"dimension" enum:"clarity,relevance,logic,evidence,assumptions,alternatives,quantitative-reasoning,humility-uncertainty" doc:"The dimension."`
 	MovingAverage float64   `json:"moving_average" minimum:"0" maximum:"4" doc:"The mean of the scores of up to 10 attempts."`

@@ -1,4 +1,5 @@
-// Package clarity describes Clarity, for its construct, its functions and its tests.
+// Package clarity describes Clarity, the platform on which people train critical thinking. Its construct and its
+// handlers read it.
 package clarity
 
 import (
@@ -8,8 +9,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Platform returns the platform on which people train critical thinking: the three tables of the origin, and a fourth
-// for items that only guard these. docs/project/deviations.md gives the reason for each addition.
+// Platform returns the contract: the three tables of the origin, and a fourth for items that only guard these.
+// docs/project/deviations.md gives the reason for each addition.
 func Platform() schema.Platform {
 	return schema.Platform{
 		Name:        "clarity",

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// ProfileWindow is how many of the latest attempts count in the figures of a profile.
+	// ProfileWindow is the number of latest attempts that the figures of a profile are computed from.
 	ProfileWindow = 10
 	// MinRetentionDays is the shortest retention of profiles. A stream keeps its records for a shorter time, so no
 	// record comes again after the profile that it has made is removed.
@@ -24,7 +24,7 @@ const (
 	maxImprovements = 3
 )
 
-// Trend says where the scores of a dimension go.
+// Trend is the direction of a dimension's scores.
 type Trend string
 
 // The trends.
@@ -58,8 +58,8 @@ type Improvement struct {
 	To          float64   `json:"to" dynamodbav:"to" doc:"The mean of the second half."`
 }
 
-// Profile says how a user has developed up to one evaluated attempt, also on the wire. A user's
-// profiles go by Timestamp, and then by AttemptID.
+// Profile has the figures of a user up to and including one evaluated attempt, also on the wire. A user's profiles are
+// in the order of Timestamp, and then of AttemptID.
 type Profile struct {
 	UserID string `json:"userId" dynamodbav:"userId"`
 	// Timestamp is to the millisecond, in UTC.
@@ -98,10 +98,10 @@ func (a Attempt) CheckEvaluated() error {
 	return nil
 }
 
-// AddAttempt returns the profile of an attempt that has passed [Attempt.CheckEvaluated], and then the later profiles
+// AddAttempt returns the profile of an attempt that has passed [Attempt.CheckEvaluated], followed by the later profiles
 // with the attempt included. later are all of the user's profiles after the attempt, oldest first. preceding is the
-// profile before it, or the zero value. It counts only without a later one, because a later profile has all that the
-// attempt's own needs.
+// profile before it, or the zero value; it is ignored if there are later ones, because the first of them has the same
+// data. The error names a profile that is not valid.
 func AddAttempt(attempt Attempt, preceding Profile, later []Profile) ([]Profile, error) {
 	for _, p := range slices.Concat(later, []Profile{preceding}) {
 		if err := p.check(); err != nil {

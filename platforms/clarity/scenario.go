@@ -36,8 +36,8 @@ type Scenario struct {
 	wire.Extended
 }
 
-// The least lengths of a scenario's texts, and the limits of everything, in characters. The limits keep the item of a
-// scenario far below the 400 KB that DynamoDB allows.
+// The limits of a scenario: lengths of texts in characters, and numbers of tags, questions, focus areas, words and
+// minutes. They keep its item far below the 400 KB that DynamoDB allows.
 const (
 	MaxScenarioID                  = 100
 	minTitle, maxTitle             = 5, 200

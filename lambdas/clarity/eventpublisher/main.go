@@ -7,4 +7,4 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
-func main() { trigger.StartPublisher(clarity.Platform(), service.Happened, nil) }
+func main() { trigger.StartPublisher(clarity.Platform(), service.EventsOf, nil) }

@@ -1,4 +1,4 @@
-// Package cache keeps what a function reads often and that rarely changes.
+// Package cache keeps values that a function reads often and that rarely change.
 package cache
 
 import (
@@ -29,9 +29,10 @@ const (
 type Cache[V any] struct {
 	// Age is how long the cache answers with a value before it reads again.
 	Age time.Duration
-	// Most is how many values the cache keeps: those that it read last.
-	Most int
-	// Gone is the error by which a read says that the value is gone. Nil: no error says so.
+	// Max limits the number of values in the cache. It drops those that it read longest ago.
+	Max int
+	// Gone is the error of a read of a value that no longer exists: the cache then drops the value. Nil: no error drops
+	// one.
 	Gone  error
 	Clock wire.Clock
 
@@ -46,7 +47,8 @@ type entry[V any] struct {
 	until time.Time
 }
 
-// Get returns what the cache keeps for a key, or what load returns. Callers share the value, and must not change it.
+// Get returns the value in the cache, or calls load to read it. The context of load does not end with ctx, since all
+// callers who wait for the key share the read. Callers share the value, and must not change it.
 func (c *Cache[V]) Get(ctx context.Context, key string, load func(context.Context) (V, error)) (none V, err error) {
 	if kept, ok := c.fresh(key); ok {
 		return kept, nil
@@ -89,7 +91,7 @@ func (c *Cache[V]) settle(key string, found V, err error) (V, error) {
 	before, known := c.kept[key]
 	switch {
 	case err == nil:
-		c.keep(key, &entry[V]{found, c.Clock.Now().Add(c.Age)})
+		c.store(key, &entry[V]{found, c.Clock.Now().Add(c.Age)})
 	case known && (errors.Is(err, retry.ErrBusy) || errors.Is(err, retry.ErrUnanswered) ||
 		errors.Is(err, context.DeadlineExceeded)):
 		before.until = c.Clock.Now().Add(rest)
@@ -100,12 +102,12 @@ func (c *Cache[V]) settle(key string, found V, err error) (V, error) {
 	return found, err
 }
 
-// keep stores an entry in place of the oldest if there are too many.
-func (c *Cache[V]) keep(key string, e *entry[V]) {
+// store stores an entry in place of the oldest if there are too many.
+func (c *Cache[V]) store(key string, e *entry[V]) {
 	if c.kept == nil {
 		c.kept = map[string]*entry[V]{}
 	}
-	if _, known := c.kept[key]; !known && len(c.kept) >= c.Most {
+	if _, known := c.kept[key]; !known && len(c.kept) >= c.Max {
 		oldest := key
 		for k, kept := range c.kept {
 			if oldest == key || kept.until.Before(c.kept[oldest].until) {

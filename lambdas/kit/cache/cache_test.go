@@ -49,7 +49,7 @@ func cached(t *testing.T, test func(t *testing.T, s *shelf, get func(ctx context
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, kept := &shelf{gone: map[string]bool{}}, &cache.Cache[string]{Age: time.Minute, Most: 200, Gone: errGone}
+		s, kept := &shelf{gone: map[string]bool{}}, &cache.Cache[string]{Age: time.Minute, Max: 200, Gone: errGone}
 		test(t, s, func(ctx context.Context, key string) error {
 			got, err := kept.Get(ctx, key, func(ctx context.Context) (string, error) { return s.read(ctx, key) })
 			if err == nil && got != "the "+key {
@@ -162,7 +162,7 @@ func TestCacheReadEnds(t *testing.T) {
 func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	now, reads := time.Unix(0, 0), 0
-	kept := &cache.Cache[int]{Age: time.Hour, Most: 200, Gone: errGone, Clock: func() time.Time { return now }}
+	kept := &cache.Cache[int]{Age: time.Hour, Max: 200, Gone: errGone, Clock: func() time.Time { return now }}
 	get := func(from, to int) int {
 		reads = 0
 		for key := from; key < to; key++ {

@@ -11,12 +11,12 @@ import (
 // A value is read once in a minute, however many requests ask for it.
 func ExampleCache_Get() {
 	now := time.Unix(0, 0)
-	prices := cache.Cache[int]{Age: time.Minute, Most: 10, Clock: func() time.Time { return now }}
+	prices := cache.Cache[int]{Age: time.Minute, Max: 10, Clock: func() time.Time { return now }}
 	reads := 0
 	read := func(context.Context) (int, error) { reads++; return 90 + reads, nil }
 	for _, passed := range []time.Duration{0, 59 * time.Second, time.Second} {
 		now = now.Add(passed)
-		price, err := prices.Get(context.Background(), "room 7", read)
+		price, err := prices.Get(context.Background(), "seat 7", read)
 		fmt.Println(price, err)
 	}
 	// Output:

@@ -47,7 +47,7 @@ type edition struct {
 // NewLive returns a language that has the initial terms until there is an export.
 func NewLive(exports Exports, initial []lingible.Entry, log *slog.Logger, clock wire.Clock) *Live {
 	l := &Live{exports: exports, initial: initial, log: log}
-	l.asked.Age, l.asked.Most, l.asked.Clock = exportAge, 1, clock
+	l.asked.Age, l.asked.Max, l.asked.Clock = exportAge, 1, clock
 	return l
 }
 
