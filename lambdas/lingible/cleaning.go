@@ -3,12 +3,16 @@ package lingible
 import (
 	"context"
 	"errors"
+	"iter"
 	"strings"
+	"time"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
@@ -27,17 +31,13 @@ func (s *Service) CleanAccount(ctx context.Context, user string) (complete bool,
 	if err != nil || !found || profile.Status != lingible.Deleting {
 		return err == nil, err
 	}
-	if err := s.cleanReferences(ctx, user); err != nil {
+	if complete, err := s.cleanReferences(ctx, user); err != nil || !complete {
 		return false, err
 	}
 	// The index has the submissions that no item of the user names any more.
-	for submission, err := range dynamo.Read[key](ctx, s.DB, "ListUserSubmissions", dynamo.Query{Values: []any{user}}) {
-		if err == nil {
-			err = s.deleteSubmission(ctx, submission)
-		}
-		if err != nil {
-			return false, err
-		}
+	submitted := dynamo.Read[key](ctx, s.DB, "ListUserSubmissions", dynamo.Query{Values: []any{user}})
+	if complete, err := cleanEach(ctx, submitted, s.deleteSubmission); err != nil || !complete {
+		return false, err
 	}
 	if complete, err := s.eraseTranslations(ctx, user); err != nil || !complete {
 		return false, err
@@ -58,28 +58,54 @@ func (s *Service) CleanAccount(ctx context.Context, user string) (complete bool,
 	return err == nil, err
 }
 
+const (
+	// cleanParallel is how many references of a user are cleaned at once.
+	cleanParallel = 16
+	// cleanReserve is how long before the end of its context a cleaning begins nothing more: time for an unanswered
+	// attempt at a request, and the next ones.
+	cleanReserve = kit.AttemptTimeout + time.Second
+)
+
+// cleanEach cleans items, some at once, until one fails or the context ends soon. It reports whether it has cleaned
+// all.
+func cleanEach[T any](ctx context.Context, items iter.Seq2[T, error],
+	clean func(context.Context, T) error) (complete bool, _ error) {
+	cleaning, failed := errgroup.WithContext(ctx)
+	cleaning.SetLimit(cleanParallel)
+	complete = true
+	for item, err := range items {
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < cleanReserve || failed.Err() != nil {
+			complete = false
+			break
+		}
+		cleaning.Go(func() error {
+			if err != nil {
+				return err
+			}
+			return clean(ctx, item)
+		})
+	}
+	err := cleaning.Wait()
+	return complete && err == nil, err
+}
+
 // cleanReferences withdraws the votes of a user, and deletes the submissions that items of the user
 // name. A vote's item goes once the vote is withdrawn.
-func (s *Service) cleanReferences(ctx context.Context, user string) error {
-	for reference, err := range dynamo.Read[referenceItem](ctx, s.DB, "ListUserItems",
-		dynamo.Query{Values: []any{userKey(user)}}) {
-		if err != nil {
-			return err
-		}
+func (s *Service) cleanReferences(ctx context.Context, user string) (complete bool, err error) {
+	references := dynamo.Read[referenceItem](ctx, s.DB, "ListUserItems", dynamo.Query{Values: []any{userKey(user)}})
+	return cleanEach(ctx, references, func(ctx context.Context, reference referenceItem) error {
 		submission := key{reference.TermKey, submissionKey("", reference.SubmissionID).SK}
 		switch {
 		case strings.HasPrefix(reference.SK, voteKey(user, "").SK):
-			if err = s.withdrawVote(ctx, submission, user); err == nil {
-				err = s.deleteVote(ctx, user, reference.SubmissionID)
+			if err := s.withdrawVote(ctx, submission, user); err != nil {
+				return err
 			}
+			return s.deleteVote(ctx, user, reference.SubmissionID)
 		case strings.HasPrefix(reference.SK, submittedPrefix):
-			err = s.deleteSubmission(ctx, submission)
+			return s.deleteSubmission(ctx, submission)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // withdrawVote takes back the vote of a user, if the submission is there and has it.
@@ -118,7 +144,7 @@ func (s *Service) deleteSubmission(ctx context.Context, submission key) error {
 
 // DeletedUser returns the user of a profile in a change of Users, if the account is being deleted; "": it is not. A
 // profile that does not say whose it is is an error.
-func DeletedUser(change lambdaevents.DynamoDBStreamRecord) (user string, err error) {
+func DeletedUser(change events.DynamoDBStreamRecord) (user string, err error) {
 	text := func(name string) string { return trigger.Text(change.NewImage, name) }
 	if text("SK") != profileKey("").SK || text("status") != string(lingible.Deleting) {
 		return "", nil

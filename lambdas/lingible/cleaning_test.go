@@ -1,6 +1,7 @@
 package lingible_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
@@ -156,7 +160,7 @@ func TestCleanerDies(t *testing.T) {
 		if wrong := m.wrongVotes(); len(wrong) > 0 {
 			t.Errorf("died after write %d: %v", died, wrong)
 		}
-		if _, err := m.Usage(ctx, service.Caller{ID: id, Issued: m.Read().Add(-30 * time.Minute)}); !errors.Is(err,
+		if _, err := m.Usage(ctx, service.Caller{ID: id, SignedIn: m.Read().Add(-30 * time.Minute)}); !errors.Is(err,
 			lingible.ErrUserDeleted) {
 			t.Errorf("died after write %d: the user gets %v", died, err)
 		}
@@ -215,12 +219,11 @@ func TestCleanerAmidOthers(t *testing.T) {
 	voted := false
 	m.Tables.Recorder.Faults(func(operation schema.Operation) error {
 		if operation == schema.DeleteItem {
-			isVoter := false
-			once.Do(func() { isVoter = true })
-			if isVoter {
+			// What is deleted at the same time waits, so that the submission is still there.
+			once.Do(func() {
 				_, err := m.Vote(ctx, m.Caller("voter 2"), submission.ID)
 				voted = err == nil
-			}
+			})
 		}
 		return nil
 	}, nil)
@@ -249,5 +252,61 @@ func TestCleanerAmidOthers(t *testing.T) {
 	m.leaves("leaver-02", shared, nil, false, false)
 	if complete, err := cleaner.CleanAccount(hurried{ctx}, "leaver-02"); err != nil || complete {
 		t.Errorf("without time: got %t, %v", complete, err)
+	}
+}
+
+// shrinking is a context that ends soon once so many items are deleted.
+type shrinking struct {
+	context.Context
+	left *atomic.Int64
+}
+
+func (s shrinking) Deadline() (time.Time, bool) {
+	if s.left.Load() <= 0 {
+		return hurried{s.Context}.Deadline()
+	}
+	return time.Now().Add(time.Hour), true
+}
+
+// A cleaner whose time ends amid a user's votes has not failed, and the next one goes on.
+func TestCleanerOfManyVotes(t *testing.T) {
+	t.Parallel()
+	m := newModerated(t, 100)
+	ctx := t.Context()
+	caller := m.Premium(t, "voter")
+	const votes = 60
+	for i := range votes {
+		id := fmt.Sprint("gone ", i)
+		if _, err := m.Tables.Client.PutItem(ctx, &awsdynamodb.PutItemInput{TableName: aws.String("Users"),
+			Item: dynamo.Item{
+				"PK":            &types.AttributeValueMemberS{Value: "USER#voter"},
+				"SK":            &types.AttributeValueMemberS{Value: "VOTE#" + id},
+				"submission_id": &types.AttributeValueMemberS{Value: id},
+				"term_key":      &types.AttributeValueMemberS{Value: "TERM#gone"},
+			}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.Advance(time.Hour)
+	if err := m.DeleteAccount(ctx, caller); err != nil {
+		t.Fatal(err)
+	}
+	var left atomic.Int64
+	left.Store(20)
+	m.Tables.Recorder.Faults(nil, func(operation schema.Operation) error {
+		if operation == schema.DeleteItem {
+			left.Add(-1)
+		}
+		return nil
+	})
+	cleaner := m.settled()
+	complete, err := cleaner.CleanAccount(shrinking{ctx, &left}, "voter")
+	there := len(m.references("voter", "VOTE#"))
+	// Those that had begun are cleaned, too.
+	if complete || err != nil || there == 0 || there > votes-20 {
+		t.Errorf("in a short time: got %t, %v, and %d of %d votes are left", complete, err, there, votes)
+	}
+	if complete, err := cleaner.CleanAccount(ctx, "voter"); !complete || err != nil || len(m.naming("voter")) > 0 {
+		t.Errorf("then: got %t, %v; left are %v", complete, err, m.naming("voter"))
 	}
 }

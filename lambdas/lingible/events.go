@@ -3,17 +3,17 @@ package lingible
 import (
 	"strings"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
-// Happened are the events of a change of translations, submissions or quizzes.
-func Happened(change trigger.Change) ([]trigger.Event, error) {
+// EventsOf returns the events of a change of translations, submissions or quizzes.
+func EventsOf(change trigger.Change) ([]trigger.Event, error) {
 	owner := strings.TrimPrefix(trigger.Text(change.Keys, "PK"), userKey(""))
-	isNew, isChanged := change.Kind == lambdaevents.DynamoDBOperationTypeInsert,
-		change.Kind == lambdaevents.DynamoDBOperationTypeModify
+	isNew, isChanged := change.Kind == events.DynamoDBOperationTypeInsert,
+		change.Kind == events.DynamoDBOperationTypeModify
 	switch {
 	case change.Table == translations && isNew:
 		kept := lingible.TranslationKeptEvent{UserID: owner}

@@ -61,7 +61,7 @@ func TestEventsOfOperations(t *testing.T) {
 	for _, table := range tables {
 		records = append(records, table()...)
 	}
-	got := triggertest.Lines(t, lingible.Platform(), service.Happened, records, "user_id",
+	got := triggertest.Lines(t, lingible.Platform(), service.EventsOf, records, "user_id",
 		"translation_id", "submission_id", "approval_type", "session_id", "questions_asked")
 	want := []string{
 		fmt.Sprintln("TranslationKept ada", kept.ID, "<nil> <nil> <nil> <nil>"),

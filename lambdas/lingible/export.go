@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
@@ -321,7 +321,7 @@ func termKeys(slugs []string, kind string) [][]any {
 }
 
 // ChangedTerm is the slug of the term in a change of Lexicon; "": it is of an item of another kind.
-func ChangedTerm(change lambdaevents.DynamoDBStreamRecord) string {
+func ChangedTerm(change events.DynamoDBStreamRecord) string {
 	slug, isTerm := strings.CutPrefix(trigger.Text(change.Keys, "PK"), termKey(""))
 	if !isTerm {
 		return ""

@@ -348,6 +348,15 @@ type quizItem struct {
 	ExpiresAt int64 `dynamodbav:"ttl"`
 }
 
+// quizDayItem has the numbers of a day as stored.
+type quizDayItem struct {
+	key
+	lingible.QuizTotals
+	ExpiresAt int64 `dynamodbav:"ttl"`
+}
+
+func quizDayKey(user, day string) key { return key{userKey(user), quizDayKind + day} }
+
 // quizSession reads a quiz of a user; false: there is none.
 func (s *Service) quizSession(ctx context.Context, user, id string) (quiz lingible.QuizSession, found bool, err error) {
 	found, err = s.DB.Get(ctx, "GetQuizSession", &quiz, userKey(user), quizKind+id)
@@ -390,7 +399,7 @@ func (s *Service) storeQuestion(ctx context.Context, usage lingible.Usage, quiz 
 		dynamo.Update(users, usageKey(usage.UserID).values(),
 			expression.Set(dynamo.Name("quiz_session_id"), expression.Value(quiz.ID)),
 			dynamo.Equal("tier", usage.Tier).And(asRead)),
-		dynamo.Update(users, []any{userKey(usage.UserID), quizDayKind + quiz.Question.Day}, counted, allowed),
+		dynamo.Update(users, quizDayKey(usage.UserID, quiz.Question.Day).values(), counted, allowed),
 		putQuiz(usage.UserID, quiz))
 	if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok {
 		_, otherUsage := refused.Failed(0)
@@ -419,7 +428,7 @@ func (s *Service) storeAnswer(ctx context.Context, user string, quiz lingible.Qu
 	}
 	return dynamo.UnlessStale(s.DB.Transact(ctx, "AnswerQuestion",
 		putQuiz(user, quiz),
-		dynamo.Update(users, []any{userKey(user), quizDayKind + quiz.Question.Day}, counting(counted),
+		dynamo.Update(users, quizDayKey(user, quiz.Question.Day).values(), counting(counted),
 			expression.AttributeExists(dynamo.Name("quiz_count")))))
 }
 

@@ -83,8 +83,8 @@ type Caller struct {
 	ID string
 	// Email is the token's email address; empty: it has none.
 	Email string
-	// Issued is when the token was issued. Zero: now.
-	Issued time.Time
+	// SignedIn is when the user signed in: a token that was refreshed since has it, too. Zero: now.
+	SignedIn time.Time
 
 	// admission reads the usage of the caller of a request; nil: nothing does.
 	admission *admission

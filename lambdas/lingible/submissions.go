@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -29,6 +31,11 @@ const (
 	leastValidationTime = 20 * time.Second
 	// concurrentValidations is how many validations a run makes at once.
 	concurrentValidations = 4
+	// validationsPerRun is how many submissions a run looks at, at most: more than it can judge in its time.
+	validationsPerRun = 1000
+	// validationFailures is after how many failures a run begins no further validation: the language is unavailable,
+	// and the next run is a better retry.
+	validationFailures = 20
 )
 
 // Submit stores a proposal. It returns [lingible.ErrUserDeleted], a [*lingible.SubscriptionError], a
@@ -48,14 +55,11 @@ func (s *Service) Submit(ctx context.Context, caller Caller,
 		if err != nil {
 			return err
 		}
-		now, limit := s.Calendar.Clock.Now(), usage.Tier.Limits().Submissions
-		recent := usage.Submitted(now)
+		now := s.Calendar.Clock.Now()
+		recent, err := submittable(usage, now)
 		switch {
-		case limit == 0:
-			return &lingible.SubscriptionError{What: "submitting terms"}
-		case len(recent) >= limit:
-			return &lingible.UsageError{What: "submissions in 24 hours", Limit: limit,
-				Until: recent[len(recent)-limit].Add(lingible.SubmissionWindow)}
+		case err != nil:
+			return err
 		case isKnown:
 			return lingible.ErrTermKnown
 		}
@@ -63,11 +67,33 @@ func (s *Service) Submit(ctx context.Context, caller Caller,
 			Status: lingible.Pending, CreatedAt: now, ValidationStatus: lingible.Pending}
 		return s.storeSubmission(ctx, submission, usage, append(recent, now))
 	})
+	err = unlessLimited(ctx, err, func(ctx context.Context) error {
+		usage, err := s.Usage(ctx, caller)
+		if err == nil {
+			_, err = submittable(usage, s.Calendar.Clock.Now())
+		}
+		return err
+	})
 	if err != nil {
 		return lingible.Submission{}, err
 	}
 	s.count(ctx, "Submissions", 1)
 	return submission, nil
+}
+
+// submittable returns the times of the submissions that count at a moment, if the user may make another one. Otherwise
+// it returns a [*lingible.SubscriptionError] or a [*lingible.UsageError].
+func submittable(usage lingible.Usage, now time.Time) (recent []time.Time, err error) {
+	limit := usage.Tier.Limits().Submissions
+	recent = usage.Submitted(now)
+	switch {
+	case limit == 0:
+		return nil, &lingible.SubscriptionError{What: "submitting terms"}
+	case len(recent) >= limit:
+		return nil, &lingible.UsageError{What: "submissions in 24 hours", Limit: limit,
+			Until: recent[len(recent)-limit].Add(lingible.SubmissionWindow)}
+	}
+	return recent, nil
 }
 
 // Validate judges a submission, unless it is judged, decided or gone. A submission that the
@@ -122,17 +148,39 @@ type Revalidation struct {
 	// Validated counts the submissions that were judged, Failed those that the language could not
 	// judge.
 	Validated, Failed int
-	// Unfinished says that time ran out.
+	// Unfinished says that there are more for the next run.
 	Unfinished bool
 }
 
-// Revalidate judges the submissions whose validation failed or died, a few at a time, until none
-// is left or time runs out. A submission that cannot be read or written does not keep it from the
-// others; the error has all of these.
+// Revalidate judges the submissions whose validation failed or died, a few at a time, until none is left, time runs
+// out, or the language fails too often. A submission that cannot be read or written does not keep it from the others;
+// the error has all of these. The order is random: one that fails each time does not stay before the others.
 func (s *Service) Revalidate(ctx context.Context) (run Revalidation, err error) {
-	unvalidated := dynamo.Read[lingible.Submission](ctx, s.DB, "ListByValidationStatus",
-		dynamo.Query{Values: []any{lingible.Pending}})
-	run.Unfinished, err = kit.Work(ctx, unvalidated, concurrentValidations, leastValidationTime,
+	var waiting []lingible.Submission
+	for listed, err := range dynamo.Read[lingible.Submission](ctx, s.DB, "ListByValidationStatus",
+		dynamo.Query{Values: []any{lingible.Pending}}) {
+		if err != nil {
+			return run, err
+		}
+		if waiting = append(waiting, listed); len(waiting) == validationsPerRun {
+			break
+		}
+	}
+	rand.Shuffle(len(waiting), func(i, j int) { waiting[i], waiting[j] = waiting[j], waiting[i] })
+	var failures atomic.Int64
+	run.Unfinished = len(waiting) == validationsPerRun
+	whileAvailable := func(yield func(lingible.Submission, error) bool) {
+		for _, listed := range waiting {
+			if failures.Load() >= validationFailures {
+				run.Unfinished = true
+				return
+			}
+			if !yield(listed, nil) {
+				return
+			}
+		}
+	}
+	unfinished, err := kit.Work(ctx, whileAvailable, concurrentValidations, leastValidationTime,
 		func(ctx context.Context, listed lingible.Submission) (*int, error) {
 			// The index has neither the age nor the texts, and may be behind the table.
 			read, found, err := s.submissionAt(ctx, submissionKey(lingible.Slug(listed.Term), listed.ID))
@@ -145,10 +193,12 @@ func (s *Service) Revalidate(ctx context.Context) (run Revalidation, err error) 
 			}
 			isJudged, err := s.validate(ctx, read)
 			if !isJudged {
+				failures.Add(1)
 				return &run.Failed, err
 			}
 			return &run.Validated, err
 		})
+	run.Unfinished = run.Unfinished || unfinished
 	return run, err
 }
 
@@ -188,8 +238,8 @@ func (s *Service) Vote(ctx context.Context, caller Caller, id string) (vote ling
 		Approved: now.Status.ApprovalType() != ""}, nil
 }
 
-// Approve approves a submission as an administrator. It returns [lingible.ErrSubmissionNotFound] or
-// [lingible.ErrDecided].
+// Approve approves a submission as an administrator. It returns [lingible.ErrSubmissionNotFound] or a
+// [lingible.DecidedError].
 func (s *Service) Approve(ctx context.Context, administrator, id string) (lingible.Submission, error) {
 	return s.decide(ctx, administrator, id, lingible.AdminApproved)
 }
@@ -207,7 +257,7 @@ func (s *Service) decide(ctx context.Context, administrator, id string,
 			return err
 		}
 		if submission.Status != lingible.Pending && submission.Status != lingible.Validated {
-			return lingible.ErrDecided
+			return &lingible.DecidedError{Status: submission.Status, At: submission.ReviewedAt}
 		}
 		decided = submission.Decided(status, s.Calendar.Clock.Now())
 		decided.ReviewedBy = digestOf([]byte(administrator))
@@ -230,8 +280,8 @@ func (s *Service) onSubmission(ctx context.Context, id string,
 	isAgain := false
 	return func() error {
 		err := work(func() (lingible.Submission, error) { return s.submission(ctx, id, isAgain) })
-		if !isAgain && (errors.Is(err, retry.ErrStale) || errors.Is(err, lingible.ErrNotOpen) ||
-			errors.Is(err, lingible.ErrDecided)) {
+		_, decided := errors.AsType[*lingible.DecidedError](err)
+		if !isAgain && (decided || errors.Is(err, retry.ErrStale) || errors.Is(err, lingible.ErrNotOpen)) {
 			isAgain = true
 			return retry.ErrStale
 		}

@@ -344,6 +344,42 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// A language that is unavailable is not asked about each submission, and submissions that it can never judge do not
+// keep others from their turn.
+func TestRevalidateAmidFailures(t *testing.T) {
+	t.Parallel()
+	m := newModerated(t, 10)
+	ctx := t.Context()
+	var asked atomic.Int64
+	m.speaker.Judge = func(p lingible.Proposal) (lingible.Verdict, error) {
+		if asked.Add(1); strings.HasPrefix(p.Term, "hopeless") {
+			return lingible.Verdict{}, lingibletest.Failure()
+		}
+		return lingible.Verdict{Valid: true}, nil
+	}
+	const allowed, hopeless = 20, 30
+	for i := range hopeless {
+		m.submitted(fmt.Sprint("hopeless ", i))
+	}
+	others := []lingible.Submission{m.submitted("one"), m.submitted("another")}
+	m.Advance(time.Minute)
+	isLeft := func(submission lingible.Submission) bool {
+		return m.stored(submission).ValidationStatus == lingible.Pending
+	}
+	for runs := 0; slices.ContainsFunc(others, isLeft); runs++ {
+		asked.Store(0)
+		run, err := m.Revalidate(ctx)
+		// Those that had begun end: four at once, one of them while the last allowed one was failing.
+		if failed := run.Failed; err != nil || failed < allowed || failed > allowed+4 || !run.Unfinished ||
+			int(asked.Load()) != failed+run.Validated {
+			t.Errorf("got %+v, %v after %d questions; want %d failures and an end", run, err, asked.Load(), allowed)
+		}
+		if runs == 100 {
+			t.Fatal("others still wait behind the hopeless ones after 100 runs")
+		}
+	}
+}
+
 // A validation that fails leaves a submission as it is, for the revalidator, which waits a minute.
 // One that died or that can be read no longer does not keep it from the others.
 func TestRevalidate(t *testing.T) {

@@ -74,6 +74,10 @@ func (s *Service) Translate(ctx context.Context, caller Caller,
 		made.DailyUsed, made.DailyLimit = usage.Used(now)+1, usage.Tier.Limits().DailyTranslations
 		return s.storeTranslation(ctx, usage, now, made)
 	})
+	err = unlessLimited(ctx, err, func(ctx context.Context) error {
+		_, err := s.chargeable(ctx, caller)
+		return err
+	})
 	if wrong := settle(err == nil); wrong > 0 {
 		s.count(ctx, "TermsNotCounted", wrong)
 	}

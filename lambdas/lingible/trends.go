@@ -95,7 +95,7 @@ func (s *Service) Trends(ctx context.Context, caller Caller, query lingible.Tren
 			return nil, &lingible.SubscriptionError{What: fmt.Sprintf("the category %s of trends", query.Category)}
 		}
 	}
-	query.Most = min(query.Most, limits.Trends)
+	query.Limit = min(query.Limit, limits.Trends)
 	return s.listTrends(ctx, query)
 }
 
@@ -241,7 +241,7 @@ func described(term lingible.ProposedTrend) map[string]any {
 // popularity are in the order of their terms.
 func (s *Service) listTrends(ctx context.Context, query lingible.TrendQuery) (trends []lingible.Trend, err error) {
 	pattern, partitions := "ListTrending", []string{"true", "false"}
-	read := dynamo.Query{PageSize: query.Most}
+	read := dynamo.Query{PageSize: query.Limit}
 	switch {
 	case query.Category != "":
 		pattern, partitions = "ListTrendingByCategory", []string{string(query.Category)}
@@ -252,7 +252,7 @@ func (s *Service) listTrends(ctx context.Context, query lingible.TrendQuery) (tr
 		partitions = partitions[:1]
 	}
 	for _, partition := range partitions {
-		left := query.Most
+		left := query.Limit
 		read.Values = []any{partition}
 		for trend, err := range dynamo.Read[trendItem](ctx, s.DB, pattern, read) {
 			if err != nil {
@@ -267,7 +267,7 @@ func (s *Service) listTrends(ctx context.Context, query lingible.TrendQuery) (tr
 	slices.SortStableFunc(trends, func(a, b lingible.Trend) int {
 		return cmp.Or(cmp.Compare(b.Popularity, a.Popularity), strings.Compare(a.Term, b.Term))
 	})
-	return trends[:min(query.Most, len(trends))], nil
+	return trends[:min(query.Limit, len(trends))], nil
 }
 
 // trendSlugs reads the slugs of all trends.

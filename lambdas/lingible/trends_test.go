@@ -167,7 +167,7 @@ func TestScoreTrendConditions(t *testing.T) {
 	}
 	w.Advance(time.Hour)
 	score(t, trends)
-	proposed := &lingible.ProposedTrend{Term: "flex"}
+	proposed := &lingible.ProposedTrend{Term: "flex", Category: "slang"}
 	for name, err := range map[string]error{
 		"Overtaken": service.StoreScore(w.Service, t.Context(), read[0].Scored(w.Read(), nil), nil,
 			read[0].LastUpdated),
@@ -193,7 +193,7 @@ func TestTrendsCool(t *testing.T) {
 	free := w.Caller("ann")
 	listed := func(activeOnly bool) (all string) {
 		t.Helper()
-		list, err := trends.Trends(t.Context(), free, lingible.TrendQuery{ActiveOnly: activeOnly, Most: 10})
+		list, err := trends.Trends(t.Context(), free, lingible.TrendQuery{ActiveOnly: activeOnly, Limit: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,18 +276,18 @@ func TestListTrends(t *testing.T) {
 		query  lingible.TrendQuery
 		want   int
 	}{
-		"Free":        {free, lingible.TrendQuery{ActiveOnly: true, Most: 100}, 10},
-		"FreeLess":    {free, lingible.TrendQuery{ActiveOnly: true, Most: 9}, 9},
-		"FreeMore":    {free, lingible.TrendQuery{ActiveOnly: true, Most: 11}, 10},
-		"FreeSlang":   {free, lingible.TrendQuery{Category: lingible.Slang, Most: 10}, 10},
-		"One":         {premium, lingible.TrendQuery{ActiveOnly: true, Most: 1}, 1},
-		"Premium":     {premium, lingible.TrendQuery{ActiveOnly: true, Most: 99}, 99},
-		"PremiumMost": {premium, lingible.TrendQuery{ActiveOnly: true, Most: 100}, 100},
-		"PremiumAll":  {premium, lingible.TrendQuery{Most: 101}, 100},
-		"PremiumPhrases": {premium, lingible.TrendQuery{Category: lingible.PhraseLike, ActiveOnly: true, Most: 100},
+		"Free":        {free, lingible.TrendQuery{ActiveOnly: true, Limit: 100}, 10},
+		"FreeLess":    {free, lingible.TrendQuery{ActiveOnly: true, Limit: 9}, 9},
+		"FreeMore":    {free, lingible.TrendQuery{ActiveOnly: true, Limit: 11}, 10},
+		"FreeSlang":   {free, lingible.TrendQuery{Category: lingible.Slang, Limit: 10}, 10},
+		"One":         {premium, lingible.TrendQuery{ActiveOnly: true, Limit: 1}, 1},
+		"Premium":     {premium, lingible.TrendQuery{ActiveOnly: true, Limit: 99}, 99},
+		"PremiumMost": {premium, lingible.TrendQuery{ActiveOnly: true, Limit: 100}, 100},
+		"PremiumAll":  {premium, lingible.TrendQuery{Limit: 101}, 100},
+		"PremiumPhrases": {premium, lingible.TrendQuery{Category: lingible.PhraseLike, ActiveOnly: true, Limit: 100},
 			50},
-		"PremiumCold": {premium, lingible.TrendQuery{Category: lingible.PhraseLike, Most: 100}, 75},
-		"PremiumNone": {premium, lingible.TrendQuery{Category: lingible.Meme, Most: 100}, 0},
+		"PremiumCold": {premium, lingible.TrendQuery{Category: lingible.PhraseLike, Limit: 100}, 75},
+		"PremiumNone": {premium, lingible.TrendQuery{Category: lingible.Meme, Limit: 100}, 0},
 	} {
 		got, err := trends.Trends(t.Context(), test.caller, test.query)
 		if err != nil || len(got) != test.want {
@@ -317,7 +317,7 @@ func TestListTrends(t *testing.T) {
 	}
 	for _, category := range lingible.TrendCategories()[1:] {
 		if _, err := trends.Trends(t.Context(), free,
-			lingible.TrendQuery{Category: category, Most: 1}); !isSubscription(err) {
+			lingible.TrendQuery{Category: category, Limit: 1}); !isSubscription(err) {
 			t.Errorf("%s: got %v", category, err)
 		}
 	}

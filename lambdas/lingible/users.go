@@ -3,15 +3,17 @@ package lingible
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
@@ -82,6 +84,23 @@ func (s *Service) usageAfter(ctx context.Context, caller Caller, work func() err
 	err := work()
 	usage, failed := s.Usage(ctx, caller)
 	return usage, cmp.Or(failed, err)
+}
+
+// limitsTime is how long the check of limits after a failed write may take.
+const limitsTime = time.Second
+
+// unlessLimited returns the [*lingible.UsageError] of check if err says that a write met too many others, and otherwise
+// err. The others may have reached the limit, and then no repeat helps.
+func unlessLimited(ctx context.Context, err error, check func(context.Context) error) error {
+	if !errors.Is(err, retry.ErrStale) && !errors.Is(err, retry.ErrBusy) {
+		return err
+	}
+	ctx, cancel := retry.ToRelease(ctx, time.Now().Add(limitsTime))
+	defer cancel()
+	if limited, ok := errors.AsType[*lingible.UsageError](check(ctx)); ok {
+		return limited
+	}
+	return err
 }
 
 // Balance returns what a caller has left, and creates the user as [Service.Usage] does.
@@ -168,19 +187,19 @@ func (s *Service) profile(ctx context.Context, caller Caller) (lingible.User, er
 
 func (s *Service) create(ctx context.Context, caller Caller) (lingible.User, error) {
 	now := s.Calendar.Clock.Now()
-	issued := caller.Issued
-	if issued.IsZero() {
-		issued = now
+	signedIn := caller.SignedIn
+	if signedIn.IsZero() {
+		signedIn = now
 	}
 	user := lingible.User{ID: caller.ID, Email: caller.Email, Tier: lingible.Free, Status: lingible.Active,
 		CreatedAt: now, UpdatedAt: now}
-	return user, s.storeUser(ctx, user, issued)
+	return user, s.storeUser(ctx, user, signedIn)
 }
 
-// tombstoneLife is how long it is known that an account was deleted: as long as the tokens from
-// before may be valid. Those of Amazon Cognito are for a day at most ("CreateUserPoolClient", Amazon
-// Cognito API reference).
-const tombstoneLife = 24 * time.Hour
+// tombstoneLife is how long it is known that an account was deleted: as long as someone who signed in before may get
+// new tokens. Refresh tokens of Amazon Cognito are for 30 days by default ("CreateUserPoolClient", Amazon Cognito API
+// reference).
+const tombstoneLife = 30 * 24 * time.Hour
 
 type (
 	profileItem struct {
@@ -191,10 +210,16 @@ type (
 		key
 		lingible.Usage
 	}
+	// tombstone says when an account was deleted, and what of it counts towards the limits of the next one.
 	tombstone struct {
 		key
-		DeletedAt time.Time `dynamodbav:"deleted_at"`
-		TTL       int64     `dynamodbav:"ttl"`
+		DeletedAt    time.Time   `dynamodbav:"deleted_at"`
+		DailyUsed    int         `dynamodbav:"daily_used"`
+		ResetDailyAt time.Time   `dynamodbav:"reset_daily_at"`
+		SubmittedAt  []time.Time `dynamodbav:"submitted_at"`
+		// Questions counts the questions of the quiz on the day that ends at ResetDailyAt.
+		Questions int   `dynamodbav:"quiz_count"`
+		TTL       int64 `dynamodbav:"ttl"`
 	}
 )
 
@@ -202,9 +227,7 @@ func profileKey(user string) key { return key{userKey(user), "PROFILE"} }
 func usageKey(user string) key   { return key{userKey(user), "USAGE#LIMITS"} }
 
 // tombstoneKey does not name the user, whose account is deleted.
-func tombstoneKey(user string) key {
-	return key{fmt.Sprintf("DELETED#%x", sha256.Sum256([]byte(user))), "METADATA"}
-}
+func tombstoneKey(user string) key { return key{"DELETED#" + ratelimit.Digest(user), "METADATA"} }
 
 // readUser reads a profile; false: there is none.
 func (s *Service) readUser(ctx context.Context, id string) (user lingible.User, found bool, err error) {
@@ -218,19 +241,47 @@ func (s *Service) readUsage(ctx context.Context, id string) (usage lingible.Usag
 	return usage, found, err
 }
 
-// storeUser stores a profile and its usage. It returns [lingible.ErrUserDeleted] if the account was deleted at or
-// after issued, and [retry.ErrStale] if there is a profile.
-func (s *Service) storeUser(ctx context.Context, user lingible.User, issued time.Time) error {
-	isNew := dynamo.Absent("PK")
-	notDeleted := dynamo.Absent("deleted_at").Or(
-		dynamo.Name("deleted_at").LessThan(expression.Value(dynamo.FormatTime(issued))))
+// storeUser stores a profile and its usage, which goes on from that of a deleted account. It returns
+// [lingible.ErrUserDeleted] if the account was deleted at or after the sign-in, and [retry.ErrStale] if there is a
+// profile.
+func (s *Service) storeUser(ctx context.Context, user lingible.User, signedIn time.Time) error {
 	// The first translation finds that a day has begun.
 	usage := lingible.Usage{UserID: user.ID, Tier: user.Tier, ResetDailyAt: user.CreatedAt, SubmittedAt: []time.Time{}}
-	err := s.DB.Transact(ctx, "CreateUser",
-		dynamo.Check(users, tombstoneKey(user.ID).values(), notDeleted),
-		dynamo.Put(users, profileItem{profileKey(user.ID), user}, isNew),
-		dynamo.Put(users, usageItem{usageKey(user.ID), usage}, isNew))
-	return dynamo.UnlessStale(err, dynamo.OnFailed(0, lingible.ErrUserDeleted))
+	isNew := dynamo.Absent("PK")
+	store := func(asRead expression.ConditionBuilder, more ...dynamo.Write) error {
+		return s.DB.Transact(ctx, "CreateUser", append([]dynamo.Write{
+			dynamo.Check(users, tombstoneKey(user.ID).values(), asRead),
+			dynamo.Put(users, profileItem{profileKey(user.ID), user}, isNew),
+			dynamo.Put(users, usageItem{usageKey(user.ID), usage}, isNew),
+		}, more...)...)
+	}
+	err := store(dynamo.Absent("deleted_at"))
+	refused, ok := errors.AsType[*dynamo.TransactionError](err)
+	if !ok {
+		return err
+	}
+	item, wasDeleted := refused.Failed(0)
+	if !wasDeleted {
+		return dynamo.UnlessStale(err)
+	}
+	var deleted tombstone
+	if err := attributevalue.UnmarshalMap(item, &deleted); err != nil {
+		return fmt.Errorf("read the deletion of the account: %w", err)
+	}
+	if !deleted.DeletedAt.Before(signedIn) {
+		return lingible.ErrUserDeleted
+	}
+	usage.DailyUsed, usage.SubmittedAt = deleted.DailyUsed, append(usage.SubmittedAt, deleted.SubmittedAt...)
+	var asked []dynamo.Write
+	if user.CreatedAt.Before(deleted.ResetDailyAt) {
+		usage.ResetDailyAt = deleted.ResetDailyAt
+		if deleted.Questions > 0 {
+			asked = append(asked, dynamo.Put(users, quizDayItem{quizDayKey(user.ID, s.Calendar.Day(user.CreatedAt)),
+				lingible.QuizTotals{Questions: deleted.Questions},
+				dynamo.ExpiryAt(user.CreatedAt.Add(lingible.QuizDayAge))}, isNew))
+		}
+	}
+	return dynamo.UnlessStale(store(dynamo.Equal("deleted_at", dynamo.FormatTime(deleted.DeletedAt)), asked...))
 }
 
 // storeTier changes the tier of profile and usage from user.Tier. It returns [retry.ErrStale] if they have another one,
@@ -244,14 +295,37 @@ func (s *Service) storeTier(ctx context.Context, user lingible.User, to lingible
 		dynamo.Update(users, usageKey(user.ID).values(), tier(), asRead)))
 }
 
-// beginDeletion removes the usage, and says in the profile that it is being deleted. It returns [retry.ErrStale] if
-// there is none.
+// beginDeletion removes the usage, keeps what of it counts towards limits, and says in the profile that it is being
+// deleted. It returns [retry.ErrStale] if there is no usage, or if it has changed meanwhile.
 func (s *Service) beginDeletion(ctx context.Context, id string, now time.Time) error {
+	var usage lingible.Usage
+	var found bool
+	var days []lingible.QuizDay
+	group, reading := errgroup.WithContext(ctx)
+	group.Go(func() (err error) { usage, found, err = s.readUsage(reading, id); return err })
+	group.Go(func() (err error) { days, err = s.quizDays(reading, id, 1); return err })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if !found {
+		return retry.ErrStale
+	}
+	today, asked, askedAsRead := s.Calendar.Day(now), 0, dynamo.Absent("quiz_count")
+	if len(days) > 0 && days[0].Date == today {
+		asked = days[0].Questions
+		askedAsRead = dynamo.Equal("quiz_count", asked)
+	}
+	usageAsRead := dynamo.Equal("daily_used", usage.DailyUsed).And(
+		dynamo.Equal("reset_daily_at", dynamo.FormatTime(usage.ResetDailyAt)),
+		dynamo.Equal("submitted_at", formatted(usage.SubmittedAt)))
+	kept := tombstone{key: tombstoneKey(id), DeletedAt: now, DailyUsed: usage.Used(now),
+		ResetDailyAt: s.Calendar.NextMidnight(now), SubmittedAt: append([]time.Time{}, usage.Submitted(now)...),
+		Questions: asked, TTL: dynamo.ExpiryAt(now.Add(tombstoneLife))}
 	deleting := expression.Set(dynamo.Name("status"), expression.Value(lingible.Deleting)).
 		Set(dynamo.Name("updated_at"), expression.Value(dynamo.FormatTime(now)))
 	return dynamo.UnlessStale(s.DB.Transact(ctx, "BeginAccountDeletion",
 		dynamo.Update(users, profileKey(id).values(), deleting, dynamo.Equal("status", lingible.Active)),
-		dynamo.Delete(users, usageKey(id).values(), expression.AttributeExists(dynamo.Name("PK"))),
-		dynamo.Put(users, tombstone{tombstoneKey(id), now, dynamo.ExpiryAt(now.Add(tombstoneLife))},
-			expression.ConditionBuilder{})))
+		dynamo.Delete(users, usageKey(id).values(), usageAsRead),
+		dynamo.Check(users, quizDayKey(id, today).values(), askedAsRead),
+		dynamo.Put(users, kept, expression.ConditionBuilder{})))
 }

@@ -3,6 +3,7 @@ package lingible_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -12,10 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // named are the attributes of an item of Users, and whether there is one.
@@ -231,7 +234,7 @@ func TestAccountDeletion(t *testing.T) {
 		t.Errorf("usage %t, profile %v", usage, profile)
 	}
 	if !found || strings.Contains(grave["PK"].(string), "ann") || grave["deleted_at"] != dynamo.FormatTime(deleted) ||
-		grave["ttl"] != float64(deleted.Add(24*time.Hour).Unix()) {
+		grave["ttl"] != float64(deleted.Add(30*24*time.Hour).Unix()) {
 		t.Errorf("got %v", grave)
 	}
 	if err := w.Tables.DB.Delete(t.Context(), "DeleteUserItem", []any{"USER#ann", "PROFILE"},
@@ -240,12 +243,120 @@ func TestAccountDeletion(t *testing.T) {
 	}
 	refused("deleted", old)
 	same := w.Caller("ann")
-	same.Issued = deleted
+	same.SignedIn = deleted
 	refused("deleted, with a token of that moment", same)
 	if err := w.CreateUser(t.Context(), old); !errors.Is(err, lingible.ErrUserDeleted) {
 		t.Errorf("a late sign-up: got %v", err)
 	}
 	if usage, err := w.Usage(t.Context(), w.Caller("ann")); err != nil || usage.Tier != lingible.Free {
 		t.Errorf("with a token from after: got %+v, %v", usage, err)
+	}
+}
+
+// What a person has used of the limits is used after deleting the account and signing in again, too, however often. It
+// counts from 0 where it would have done so for the first account.
+func TestLimitsOutliveAccount(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	newQuiz(t, w, some(30, lingible.Praise)...)
+	translated, asked, submitted := 0, 0, 0
+	taken := func(err error) (one int) {
+		t.Helper()
+		if _, limited := errors.AsType[*lingible.UsageError](err); err != nil && !limited {
+			t.Fatal(err)
+		}
+		if err == nil {
+			one = 1
+		}
+		return one
+	}
+	use := func(times int) {
+		t.Helper()
+		ann := w.Caller("ann")
+		for range times {
+			_, err := w.Translate(t.Context(), ann, lingible.TranslationInput{Text: "no cap"})
+			translated += taken(err)
+			question, err := w.AskQuestion(t.Context(), ann, "", "")
+			if taken(err) == 1 {
+				asked++
+				answer(t, w.Service, ann, question, true)
+			}
+		}
+		w.Premium(t, "ann")
+		for i := range times {
+			_, err := w.Submit(t.Context(), ann, proposal(fmt.Sprint("term ", w.Read().Unix(), " ", i)))
+			submitted += taken(err)
+		}
+	}
+	remove := func() {
+		t.Helper()
+		if err := w.DeleteAccount(t.Context(), w.Caller("ann")); err != nil {
+			t.Fatal(err)
+		}
+		if complete, err := w.CleanAccount(t.Context(), "ann"); err != nil || !complete {
+			t.Fatal(complete, err)
+		}
+		w.Advance(time.Minute)
+	}
+	for range 3 {
+		use(6)
+		remove()
+	}
+	if translated != 10 || asked != 10 || submitted != 10 {
+		t.Errorf("three accounts of a day translated %d, were asked %d and submitted %d times, want 10 of each",
+			translated, asked, submitted)
+	}
+	w.Advance(24 * time.Hour)
+	use(4)
+	if translated != 14 || asked != 14 || submitted != 14 {
+		t.Errorf("with the next day: %d, %d and %d, want 14 of each", translated, asked, submitted)
+	}
+}
+
+// A write that met too many others is refused by the limit, if these have reached it; otherwise it may be repeated.
+func TestLimitReachedMeanwhile(t *testing.T) {
+	t.Parallel()
+	calls := map[string]struct {
+		writes schema.Operation
+		do     func(*lingibletest.World, service.Caller, int) error
+	}{
+		"Submit": {schema.TransactWriteItems, func(w *lingibletest.World, ann service.Caller, i int) error {
+			_, err := w.Submit(t.Context(), ann, proposal(fmt.Sprint("term ", i)))
+			return err
+		}},
+		"Translate": {schema.UpdateItem, func(w *lingibletest.World, ann service.Caller, i int) error {
+			_, err := w.Translate(t.Context(), ann, lingible.TranslationInput{Text: fmt.Sprint("word ", i)})
+			return err
+		}},
+	}
+	for name, call := range calls {
+		for _, others := range []int{9, 10} {
+			t.Run(fmt.Sprint(name, others), func(t *testing.T) {
+				t.Parallel()
+				w := lingibletest.New(t)
+				ann := w.Caller("ann")
+				if name == "Submit" {
+					ann = w.Premium(t, "ann")
+				}
+				met := false
+				w.Tables.Recorder.FaultsOf(func(_ context.Context, r dynamotest.Request) error {
+					if r.Operation != call.writes || met {
+						return nil
+					}
+					met = true
+					for i := range others {
+						if err := call.do(w, ann, i); err != nil {
+							t.Errorf("call %d: %v", i, err)
+						}
+					}
+					return retry.ErrBusy
+				}, nil)
+				err := call.do(w, ann, others)
+				if _, limited := errors.AsType[*lingible.UsageError](err); limited != (others == 10) ||
+					!limited && !errors.Is(err, retry.ErrBusy) {
+					t.Errorf("after %d others: got %v", others, err)
+				}
+			})
+		}
 	}
 }

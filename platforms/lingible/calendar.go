@@ -7,7 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
-// Calendar says which day it is for users: one clock for every daily limit.
+// Calendar computes the days of users, by which every daily limit counts.
 type Calendar struct {
 	// Zone is the time zone of all users. Nil: UTC.
 	Zone  *time.Location

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/schema/problem"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // The contract names RES_001, BIZ_001 and BIZ_004. The other codes are for cases that it does not mention.
@@ -18,7 +19,7 @@ const (
 func notFound(message string) error { return problem.New(http.StatusNotFound, codeNotFound, message) }
 func conflict(message string) error { return problem.New(http.StatusConflict, codeConflict, message) }
 
-// The errors that callers see.
+// The errors that the API returns to callers. Match them with errors.Is.
 var (
 	// ErrUserDeleted says that the caller's account is deleted, or is being deleted.
 	ErrUserDeleted = problem.New(http.StatusForbidden, codeDeleted,
@@ -38,8 +39,6 @@ var (
 	// ErrNotOpen says that a submission takes no votes: it is not validated yet, it was decided without votes, or it
 	// has [MaxVotes].
 	ErrNotOpen = conflict("the submission takes no votes: it is not validated yet, or it is decided")
-	// ErrDecided says that a submission is approved or rejected already.
-	ErrDecided = conflict("the submission is decided already")
 	// ErrNoQuiz says that the caller has no such quiz, or that it has ended.
 	ErrNoQuiz = notFound("there is no such quiz, or it has ended: get a question to begin one")
 	// ErrNoSuchQuestion says that another question is the quiz's last.
@@ -54,26 +53,46 @@ var (
 		"an operator loads the first ones with onesynth seed lingible")
 )
 
+// DecidedError says that a submission is approved or rejected already. Status is the result, and At is its time.
+type DecidedError struct {
+	Status SubmissionStatus
+	At     time.Time
+}
+
+// Error says who approved or rejected the submission. All administrators are "an administrator", since their ids are
+// not kept.
+func (e *DecidedError) Error() string {
+	by := map[SubmissionStatus]string{AutoApproved: "the language model has approved it",
+		CommunityApproved: "votes have approved it", AdminApproved: "an administrator has approved it",
+		Rejected: "the language model has rejected it", AdminRejected: "an administrator has rejected it"}[e.Status]
+	return fmt.Sprintf("the submission is decided already: %s at %s", by, wire.Time(e.At))
+}
+
+// Problem implements [problem.Problem].
+func (e *DecidedError) Problem() *problem.Error {
+	return &problem.Error{Status: http.StatusConflict, Code: codeConflict, Message: e.Error()}
+}
+
 // UsageError says that the caller has used up what the tier allows.
 type UsageError struct {
-	// What names what the caller has used up, such as "translations".
+	// What names the thing that is used up, such as "translations".
 	What string
-	// Limit is how many of it the tier allows.
+	// Limit is the number that the tier allows.
 	Limit int
 	// Until is when the tier allows more.
 	Until time.Time
 }
 
-// Error says so.
+// Error implements error.
 func (e *UsageError) Error() string {
 	return fmt.Sprintf("your tier allows %d %s: try again after %s, or upgrade", e.Limit, e.What,
 		e.Until.UTC().Format(time.RFC3339))
 }
 
-// Is matches every such error.
+// Is reports whether target is a *UsageError, with any fields.
 func (e *UsageError) Is(target error) bool { _, ok := target.(*UsageError); return ok }
 
-// Problem returns what the API tells callers.
+// Problem implements [problem.Problem].
 func (e *UsageError) Problem() *problem.Error {
 	return &problem.Error{Status: http.StatusTooManyRequests, Code: "BIZ_001"}
 }
@@ -81,21 +100,21 @@ func (e *UsageError) Problem() *problem.Error {
 // RetryAt returns when the tier allows more.
 func (e *UsageError) RetryAt() time.Time { return e.Until }
 
-// SubscriptionError says that something is for premium users.
+// SubscriptionError says that a feature is for premium users.
 type SubscriptionError struct {
-	// What names it, such as "the history of translations".
+	// What names the feature, such as "the history of translations".
 	What string
 }
 
-// Error says so.
+// Error implements error.
 func (e *SubscriptionError) Error() string {
 	return e.What + " is for premium users: upgrade with POST /user/upgrade"
 }
 
-// Is matches every such error.
+// Is reports whether target is a *SubscriptionError, for any feature.
 func (e *SubscriptionError) Is(target error) bool { _, ok := target.(*SubscriptionError); return ok }
 
-// Problem returns what the API tells callers.
+// Problem implements [problem.Problem].
 func (e *SubscriptionError) Problem() *problem.Error {
 	return &problem.Error{Status: http.StatusForbidden, Code: "BIZ_004"}
 }

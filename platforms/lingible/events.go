@@ -10,7 +10,7 @@ const (
 	QuizFinished    = "QuizFinished"
 )
 
-// TranslationKeptEvent is a translation without its texts: their owner reads them by the API.
+// TranslationKeptEvent is the detail of [TranslationKept]. It leaves out the texts, which their owner reads by the API.
 type TranslationKeptEvent struct {
 	UserID        string    `json:"user_id" dynamodbav:"-" maxLength:"255" personal:"true" doc:"The user."`
 	TranslationID string    `json:"translation_id" dynamodbav:"translation_id" format:"uuid" doc:"The translation."`
@@ -20,7 +20,7 @@ type TranslationKeptEvent struct {
 	CreatedAt     string    `json:"created_at" dynamodbav:"created_at" format:"date-time" doc:"When it was made."`
 }
 
-// TermEvent is a term that a user has submitted.
+// TermEvent is the detail of [TermSubmitted] and [TermApproved].
 type TermEvent struct {
 	SubmissionID string           `json:"submission_id" dynamodbav:"submission_id" format:"uuid" doc:"The submission."`
 	UserID       string           `json:"user_id" dynamodbav:"user_id" maxLength:"255" personal:"true" doc:"The user who submitted it."`
@@ -32,7 +32,7 @@ type TermEvent struct {
 	CreatedAt    string           `json:"created_at" dynamodbav:"created_at" format:"date-time" doc:"When it was submitted."`
 }
 
-// QuizFinishedEvent is how a quiz ended.
+// QuizFinishedEvent is the detail of [QuizFinished].
 type QuizFinishedEvent struct {
 	UserID    string  `json:"user_id" dynamodbav:"-" maxLength:"255" personal:"true" doc:"The user."`
 	SessionID string  `json:"session_id" dynamodbav:"session_id" format:"uuid" doc:"The quiz."`

@@ -14,20 +14,20 @@ const (
 // LowConfidence is the confidence below which a translation is unreliable.
 const LowConfidence = 0.3
 
-// Rendering is a text in the other language.
+// Rendering is the translation of a text.
 type Rendering struct {
 	Text string
-	// Confidence is from 0 to 1. The embedded language gives the share of the original's words that it knows, and 0 for
-	// a text without words.
+	// Confidence is from 0 to 1. The embedded language computes it as the share of the original's words that it knows,
+	// and 0 for a text without words.
 	Confidence float64
 	// Unchanged says that the text is the original, byte for byte.
 	Unchanged bool
-	// Terms are the slugs of the lexicon's terms that the language found or put in, each once, in the order of the
-	// text. It finds a term without a plain equivalent, too, and leaves it in the text.
+	// Terms are the slugs of the lexicon's terms that the language found or inserted, each once, in the order of the
+	// text. A term without a plain equivalent is found, too, and stays in the text.
 	Terms []string
 }
 
-// Proposal is a term that somebody proposes for the lexicon, also on the wire.
+// Proposal is a term that a user proposes for the lexicon, also on the wire.
 type Proposal struct {
 	Term    string `json:"slang_term" dynamodbav:"slang_term" minLength:"1" maxLength:"100" doc:"It needs a letter, digit or symbol." example:"parallel parked" attribute:"The term, as it was submitted"`
 	Meaning string `json:"meaning" dynamodbav:"meaning" minLength:"1" maxLength:"500" example:"Pleased with something small that one did well" attribute:"What it means, up to 500 characters"`
@@ -36,7 +36,7 @@ type Proposal struct {
 	Context string `json:"context,omitempty" dynamodbav:"context,omitempty" nullable:"true" maxLength:"500" doc:"Where the term is from, or who uses it." attribute:"Where it is from, up to 500 characters; absent when not given"`
 }
 
-// Check checks what the tags of the fields do not state.
+// Check adds a problem for a term without a slug, or with one that is too long.
 func (p Proposal) Check(problems *validate.Problems, _ string) {
 	if !validate.IsBlank(p.Term) {
 		checkSlug(problems, "slang_term", p.Term, nil)
@@ -48,7 +48,7 @@ type Verdict struct {
 	Valid bool `json:"valid" dynamodbav:"valid"`
 	// Confidence says how sure the verdict is, from 0 to 1.
 	Confidence float64 `json:"confidence" dynamodbav:"confidence" minimum:"0" maximum:"1"`
-	// Usage says how much use the term promises, from 1 to 10.
+	// Usage is how much the term is expected to be used, from 1 to 10.
 	Usage int `json:"usage_score" dynamodbav:"usage_score" minimum:"1" maximum:"10"`
 	// Recommended says that the submission is valid, and that no rule found a weakness.
 	Recommended bool `json:"-" dynamodbav:"-"`

@@ -1,5 +1,3 @@
-// Package lingible has the rules of Lingible, which translates slang into plain English and back, keeps a lexicon that
-// its users add to, and asks them about it. The rules know no AWS type.
 package lingible
 
 import (
@@ -101,7 +99,7 @@ type Plain struct {
 type Entry struct {
 	// Term is the base form, as [Plain.Text].
 	Term string `json:"term" dynamodbav:"term" example:"flex" attribute:"The term in its base form"`
-	// Variants are other spellings and names of the term. A spelling with the term's own slug does not count.
+	// Variants are other spellings and names of the term. Their slugs differ from the term's and from each other.
 	Variants []string `json:"variants,omitempty" dynamodbav:"variants,omitempty" nullable:"false"`
 	Gloss    string   `json:"gloss" dynamodbav:"gloss" example:"To show off what you have or can do" attribute:"What it means, up to 500 characters"`
 	// Plain is nil if only the gloss explains the term; a translator by the lexicon leaves such a term as it is.
@@ -119,7 +117,7 @@ type Entry struct {
 	AttestationNote string   `json:"attestation_note,omitempty" dynamodbav:"attestation_note,omitempty" attribute:"What is known of the first use"`
 	IsQuizEligible  bool     `json:"is_quiz_eligible" dynamodbav:"is_quiz_eligible" attribute:"Whether the quiz asks about it"`
 	QuizCategory    Category `json:"quiz_category,omitempty" dynamodbav:"quiz_category,omitempty" doc:"Set on every term that the quiz asks about." attribute:"praise, criticism, feelings, people, talk, effort, money, food or outings; absent unless the quiz asks about it"`
-	// Confidence says how sure the meaning is, and Momentum how common the term is.
+	// Confidence is how sure the meaning is, and Momentum how common the term is.
 	Confidence float64 `json:"confidence" dynamodbav:"confidence" minimum:"0" maximum:"1" attribute:"How sure the meaning is, 0 to 1"`
 	Momentum   float64 `json:"momentum" dynamodbav:"momentum" minimum:"0" maximum:"1" attribute:"How much the term is in use, 0 to 1"`
 }
@@ -167,7 +165,7 @@ func (e Entry) Slug() string { return Slug(e.Term) }
 // paper.
 func (e Entry) QuizScore() float64 { return math.Round(e.Confidence*e.Momentum*1e9) / 1e9 }
 
-// QuizDifficulty follows from the score, by [Difficulty.Scores].
+// QuizDifficulty returns the difficulty whose [Difficulty.Scores] include the entry's score.
 func (e Entry) QuizDifficulty() Difficulty {
 	for _, difficulty := range Difficulties() {
 		if least, _ := difficulty.Scores(); e.QuizScore() >= least {
@@ -192,7 +190,7 @@ func (d Difficulty) Scores() (least, most float64) {
 	return 0, 1
 }
 
-// TrendCategory returns what kind of term the entry is: a [Meme] by its tag, else by its part of speech.
+// TrendCategory returns [Meme] for an entry with that tag, and else the category of its part of speech.
 func (e Entry) TrendCategory() TrendCategory {
 	switch {
 	case slices.Contains(e.Tags, "meme"):

@@ -1,5 +1,5 @@
-// Package lingible describes Lingible, the platform that translates slang, for its construct, its functions and its
-// tests.
+// Package lingible describes Lingible, the platform that translates slang into plain English and back, keeps a lexicon
+// that its users add to, and asks them about it. Its construct and its handlers read it.
 package lingible
 
 import (
@@ -8,8 +8,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Platform returns the platform that translates slang: the five tables of the origin and its ten indexes.
-// docs/project/deviations.md gives the reason for each addition.
+// Platform returns the contract: the five tables of the origin and its ten indexes. docs/project/deviations.md gives
+// the reason for each addition.
 func Platform() schema.Platform {
 	return schema.Platform{
 		Name:        "lingible",

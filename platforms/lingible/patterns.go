@@ -20,17 +20,21 @@ func accountPatterns() []schema.AccessPattern {
 			"A user's tier, the translations and submissions that count, and the active quiz.").
 			InOrigin("Get usage limits"),
 		schema.Transaction("CreateUser", "Create a user.",
-			schema.ConditionCheckItem.On(usersName, "no deletion of the user's account after the token was issued"),
+			schema.ConditionCheckItem.On(usersName, "no deletion of the user's account after the caller signed in"),
 			schema.PutItem.On(usersName, "the profile, unless there is one"),
-			schema.PutItem.On(usersName, "the usage, unless there is some")).UsedBy("lingibleapi", "profilecreator"),
+			schema.PutItem.On(usersName, "the usage, unless there is some"),
+			schema.PutItem.On(usersName, "the questions that a deleted account of the user was asked today").
+				IfNeeded()).UsedBy("lingibleapi", "profilecreator"),
 		schema.Transaction("UpgradeUser", "Change a user's tier, in both items that have it.",
 			schema.UpdateItem.On(usersName, "the profile, if it is active and has the tier that was read"),
 			schema.UpdateItem.On(usersName, "the usage, if it has the tier that was read")),
 		schema.Transaction("BeginAccountDeletion", "Delete a user's usage. From then on nothing can be added.",
 			schema.UpdateItem.On(usersName, "the profile: that it is being deleted"),
-			schema.DeleteItem.On(usersName, "the usage"),
+			schema.DeleteItem.On(usersName, "the usage, if it is as it was read"),
+			schema.ConditionCheckItem.On(usersName, "the questions of the day, if they are as they were read"),
 			schema.PutItem.On(usersName,
-				"when the account was deleted, for a day: tokens from before make no new one")),
+				"when the account was deleted, for 30 days: who signed in before makes no new one. And what "+
+					"counts towards the limits")),
 		schema.Query.Pattern("ListUserItems", usersName, "All items of a user.").
 			By("", schema.Where("PK", schema.Equal)).Consistently().
 			Returning("PK", "SK", "submission_id", "term_key").UsedBy("accountcleaner"),

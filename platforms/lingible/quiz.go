@@ -12,7 +12,7 @@ const (
 	QuizAge = 48 * time.Hour
 	// QuizDayAge is how long the table keeps the numbers of a day after its last question.
 	QuizDayAge = 90 * 24 * time.Hour
-	// MaxQuizDays is how many days a history has at most.
+	// MaxQuizDays limits the days of a history.
 	MaxQuizDays = 30
 	// QuizPoints are the points of an immediate right answer.
 	QuizPoints = 10
@@ -65,7 +65,7 @@ type QuizExplanation struct {
 
 // QuizTotals count answers and points.
 type QuizTotals struct {
-	Questions int     `json:"questions_asked" dynamodbav:"quiz_count" doc:"Questions asked, also those without an answer." attribute:"QUIZ_DAILY: questions asked on the day; QUIZ_SESSION: questions asked"`
+	Questions int     `json:"questions_asked" dynamodbav:"quiz_count" doc:"Questions asked, also those without an answer." attribute:"QUIZ_DAILY and DELETED: questions asked on the day; QUIZ_SESSION: questions asked"`
 	Correct   int     `json:"correct_answers" dynamodbav:"correct_count" attribute:"QUIZ_DAILY and QUIZ_SESSION: right answers"`
 	Points    float64 `json:"total_score" dynamodbav:"total_score" attribute:"QUIZ_DAILY and QUIZ_SESSION: points"`
 	Possible  float64 `json:"total_possible" dynamodbav:"total_possible" doc:"The points if all answers had been right at once." attribute:"QUIZ_DAILY and QUIZ_SESSION: points of right answers at once, 10 for each answer"`
@@ -86,7 +86,7 @@ type QuizProgress struct {
 	QuizTotals
 }
 
-// AskedQuestion is a question as the table has it.
+// AskedQuestion is a question as it is stored, with the right option and the user's answer.
 type AskedQuestion struct {
 	QuizQuestion
 	// Right is the id of the right option.
@@ -98,7 +98,7 @@ type AskedQuestion struct {
 	Answer *QuizAnswer `dynamodbav:"answer,omitempty"`
 }
 
-// QuizSession is a quiz as the table has it.
+// QuizSession is a quiz as it is stored.
 type QuizSession struct {
 	QuizProgress
 	// Asked are the slugs of the terms that it has asked about.
@@ -109,13 +109,13 @@ type QuizSession struct {
 	Version int `dynamodbav:"version" attribute:"QUIZ_SESSION: 1, and one more with each change"`
 }
 
-// QuizDay is a day on which a user was asked.
+// QuizDay has a user's totals of one day, also on the wire.
 type QuizDay struct {
 	Date string `json:"date" dynamodbav:"-" format:"date"`
 	QuizTotals
 }
 
-// QuizHistory says how a user has done.
+// QuizHistory has a user's totals of the latest days with questions, also on the wire.
 type QuizHistory struct {
 	Days   []QuizDay  `json:"days" nullable:"false" doc:"The days with questions, newest first: 30 at most, of the last 90 days."`
 	Totals QuizTotals `json:"totals" doc:"Of these days."`
@@ -132,7 +132,7 @@ func Points(taken time.Duration) float64 {
 
 func inCents(points float64) float64 { return math.Round(100*points) / 100 }
 
-// Answered returns the answer to the last question.
+// Answered returns the answer to the last question, which must have one.
 func (s QuizSession) Answered() QuizAnswer {
 	answer := *s.Question.Answer
 	answer.SessionID, answer.QuestionID, answer.Correct = s.ID, s.Question.ID, s.Question.Right
@@ -140,8 +140,8 @@ func (s QuizSession) Answered() QuizAnswer {
 	return answer
 }
 
-// At returns the quiz at a moment: it has ended if it is idle or if another one is active. For a quiz that is too old,
-// At returns [ErrNoQuiz].
+// At returns the quiz as of a moment: it has ended if it is idle for [QuizIdle], or if usage names another quiz. The
+// error is [ErrNoQuiz] if the quiz is idle for [QuizAge].
 func (s QuizSession) At(now time.Time, usage Usage) (QuizSession, error) {
 	idle := now.Sub(s.LastActivityAt)
 	if idle >= QuizAge {

@@ -9,7 +9,7 @@ import (
 const (
 	// DefaultVotesToApprove is how many votes approve a submission.
 	DefaultVotesToApprove = 10
-	// MaxVotes is how many votes a submission takes: upvoted_by names each user in up to 255 bytes, and DynamoDB allows
+	// MaxVotes limits the votes for a submission: upvoted_by names each user in up to 255 bytes, and DynamoDB allows
 	// 400 KB for an item.
 	MaxVotes = 1400
 	// SameTermAfter is how long after a submission its user may submit the term again.
@@ -21,7 +21,7 @@ const (
 	unjudgedConfidence, unjudgedMomentum = 0.8, 0.5
 )
 
-// SubmissionStatus says how far a submission is.
+// SubmissionStatus is the state of a submission.
 type SubmissionStatus string
 
 // The statuses. Users vote on [Validated] submissions; votes for [CommunityApproved] ones still
@@ -71,13 +71,13 @@ type Submission struct {
 	wire.Extended
 }
 
-// Validation is what a language said about a submission.
+// Validation is a language's verdict on a submission, also on the wire.
 type Validation struct {
 	Verdict
 	ModelUsed string `json:"model_used" dynamodbav:"model_used"`
 }
 
-// Decided returns the submission with that status from now on.
+// Decided returns the submission with the status, which approves or rejects it, and with now as its ReviewedAt.
 func (s Submission) Decided(status SubmissionStatus, now time.Time) Submission {
 	s.Status, s.ReviewedAt, s.ApprovalType = status, now, status.ApprovalType()
 	return s
@@ -101,7 +101,7 @@ type SubmissionList struct {
 	NextCursor  string       `json:"next_cursor,omitempty" doc:"For the parameter cursor, to get the next page. Absent on the last one."`
 }
 
-// Vote says how a submission stands after a vote.
+// Vote is the state of a submission after a vote, on the wire.
 type Vote struct {
 	SubmissionID string           `json:"submission_id" format:"uuid"`
 	Upvotes      int              `json:"upvotes" doc:"Others that are made at the same moment may be missing."`

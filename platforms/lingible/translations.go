@@ -6,7 +6,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
-// TranslationInput is what a caller wants to translate.
+// TranslationInput is a request for a translation, on the wire.
 type TranslationInput struct {
 	Text string `json:"text" minLength:"1" maxLength:"100" doc:"Up to 50 characters of a free user, and up to 100 of a premium user." example:"no cap"`
 	// Direction is [ToStandard] if empty.

@@ -8,9 +8,9 @@ import (
 const (
 	// TrendAge is how long the table keeps a trend after its last use or proposal.
 	TrendAge = 90 * 24 * time.Hour
-	// MaxProposed is how many trends a language proposes at most to a run of the trending job.
+	// MaxProposed limits the trends that a language proposes to one run of the trending job.
 	MaxProposed = 50
-	// MaxTrends is how long a list of trends is at most. A user's list has the limit of [Limits.Trends].
+	// MaxTrends limits a list of trends. A user's list has the limit of [Limits.Trends], too.
 	MaxTrends = 100
 
 	// halfLife is the time after which half of a use counts.
@@ -42,7 +42,7 @@ func TrendCategories() []TrendCategory {
 	return []TrendCategory{Slang, PhraseLike, Expression, Meme, Hashtag}
 }
 
-// ProposedTrend is a term that a language thinks is in use, also as a model says it.
+// ProposedTrend is a term that a language considers to be in use. Its JSON is what a model answers.
 type ProposedTrend struct {
 	Term       string        `json:"term" minLength:"1" maxLength:"100"`
 	Definition string        `json:"definition" minLength:"1" maxLength:"500"`
@@ -64,7 +64,7 @@ type Trend struct {
 	IsActive   bool          `json:"is_active" dynamodbav:"-" doc:"Whether the term is in use."`
 }
 
-// CountedTrend is a trend with what its popularity follows from.
+// CountedTrend is a trend with the counts that its popularity is computed from.
 type CountedTrend struct {
 	Trend
 	// Slug identifies it.
@@ -72,15 +72,16 @@ type CountedTrend struct {
 	// Translations and LookUps count its uses. A look-up is the translation of the term alone.
 	Translations int `dynamodbav:"translation_count"`
 	LookUps      int `dynamodbav:"search_count"`
-	// Heat includes the first CountedUses of the uses, as of LastUpdated.
+	// Heat is the number of uses, each of which counts half after every 7 days, as of LastUpdated. A look-up counts as
+	// two uses. CountedUses is how many uses it includes.
 	Heat        float64 `dynamodbav:"heat"`
 	CountedUses int     `dynamodbav:"counted_uses"`
-	// LastUpdated is when it was last scored, or begun. Zero: the table does not have it.
+	// LastUpdated is when Heat was last computed. Zero: the table does not have the trend.
 	LastUpdated time.Time `dynamodbav:"last_updated"`
 }
 
-// Scored returns the trend as of a moment, in whole milliseconds. proposed is what the language says of it, or nil. The
-// heat depends on the time that has passed and on the uses, not on how often the trend was scored.
+// Scored returns the trend as of now, in whole milliseconds. proposed is the language's proposal of the term, or nil.
+// Heat depends on the time that has passed and on the uses, not on how often Scored was called.
 func (t CountedTrend) Scored(now time.Time, proposed *ProposedTrend) CountedTrend {
 	// Another process may have a clock that is ahead.
 	now = now.UTC().Truncate(time.Millisecond)
@@ -108,6 +109,6 @@ type TrendQuery struct {
 	Category TrendCategory
 	// ActiveOnly leaves out trends that are not in use.
 	ActiveOnly bool
-	// Most is how many to list at most.
-	Most int
+	// Limit is how many trends there are at most.
+	Limit int
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
-// Tier is what a user has subscribed to.
+// Tier is the subscription of a user.
 type Tier string
 
 // The tiers.
@@ -16,7 +16,7 @@ const (
 	Premium Tier = "premium"
 )
 
-// Limits are what a tier allows.
+// Limits are the limits of a tier.
 type Limits struct {
 	// DailyTranslations is how many translations a day it allows.
 	DailyTranslations int
@@ -26,8 +26,7 @@ type Limits struct {
 	History time.Duration
 	// DailyQuestions is how many questions a day the quiz asks. 0: any number.
 	DailyQuestions int
-	// Trends is how many trending terms a list has at most. AllTrends says whether it has all categories, or [Slang]
-	// alone.
+	// Trends limits the length of a list of trending terms. AllTrends gives it all categories instead of [Slang] alone.
 	Trends    int
 	AllTrends bool
 	// Submissions is how many terms a user may submit within [SubmissionWindow].
@@ -66,23 +65,23 @@ const (
 	Deleting UserStatus = "deleting"
 )
 
-// Usage says what a user has used, and which limits apply.
+// Usage has what a user has used of the tier's limits, as it is stored.
 type Usage struct {
 	UserID string `dynamodbav:"user_id"`
 	Tier   Tier   `dynamodbav:"tier"`
 	// DailyUsed counts the translations charged since the last midnight before ResetDailyAt.
-	DailyUsed    int       `dynamodbav:"daily_used" attribute:"USAGE#LIMITS: translations charged since the last midnight before reset_daily_at"`
-	ResetDailyAt time.Time `dynamodbav:"reset_daily_at" attribute:"USAGE#LIMITS: the midnight from which daily_used counts from 0: RFC 3339 in UTC with milliseconds"`
+	DailyUsed    int       `dynamodbav:"daily_used" attribute:"USAGE#LIMITS and DELETED: translations charged since the last midnight before reset_daily_at"`
+	ResetDailyAt time.Time `dynamodbav:"reset_daily_at" attribute:"USAGE#LIMITS and DELETED: the midnight from which daily_used counts from 0: RFC 3339 in UTC with milliseconds"`
 	// Charges are the ids of the latest translations that were charged by a separate write, the latest last. Those that
 	// are kept, or have an idempotency key, are not among them.
 	Charges []string `dynamodbav:"charges,omitempty" attribute:"USAGE#LIMITS: translation_id of the latest ten translations that were charged by a write of their own; absent when there is none"`
 	// SubmittedAt are the times of the submissions of the last [SubmissionWindow], and maybe of older ones.
-	SubmittedAt []time.Time `dynamodbav:"submitted_at" attribute:"USAGE#LIMITS: when the submissions of the last 24 hours were made: RFC 3339 in UTC with milliseconds"`
+	SubmittedAt []time.Time `dynamodbav:"submitted_at" attribute:"USAGE#LIMITS and DELETED: when the submissions of the last 24 hours were made: RFC 3339 in UTC with milliseconds"`
 	// QuizSessionID is the quiz that was begun last, unless it has ended. Empty: none.
 	QuizSessionID string `dynamodbav:"quiz_session_id,omitempty" attribute:"USAGE#LIMITS: the active quiz; absent when there is none"`
 }
 
-// Used returns how many translations are charged on the day of a moment.
+// Used returns how many translations were charged on the day of now.
 func (u Usage) Used(now time.Time) int {
 	if !now.Before(u.ResetDailyAt) {
 		return 0
@@ -90,7 +89,7 @@ func (u Usage) Used(now time.Time) int {
 	return u.DailyUsed
 }
 
-// Submitted returns the times of the submissions that count at a moment, in order.
+// Submitted returns the times of the submissions within [SubmissionWindow] before now, in order.
 func (u Usage) Submitted(now time.Time) []time.Time {
 	recent := slices.DeleteFunc(slices.Clone(u.SubmittedAt),
 		func(at time.Time) bool { return !at.Add(SubmissionWindow).After(now) })
@@ -98,7 +97,7 @@ func (u Usage) Submitted(now time.Time) []time.Time {
 	return recent
 }
 
-// Balance says what a user has left, also on the wire.
+// Balance is what a user has left of the tier's limits, on the wire.
 type Balance struct {
 	Tier            Tier      `json:"tier" enum:"free,premium"`
 	DailyLimit      int       `json:"daily_limit" doc:"Translations that are charged on a day, at most."`

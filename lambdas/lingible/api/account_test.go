@@ -42,13 +42,15 @@ func TestNoRouteWithoutAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	send := func(method, path, body string, issued time.Time) (status int, code string) {
+	send := func(method, path, body string, signedIn time.Time) (status int, code string) {
 		r := httptest.NewRequest(method, strings.NewReplacer("{id}", translated.ID, "{submission_id}",
 			uuid.NewString()).Replace(path), strings.NewReader(body))
 		r.Header.Set("Idempotency-Key", method+path+body)
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, r.WithContext(kit.WithInvocation(r.Context(), kit.Invocation{
-			Claims: map[string]string{"sub": "ann", "iat": fmt.Sprint(issued.Unix())}, Groups: []string{"admin"},
+			// A session makes new tokens for as long as it lasts.
+			Claims: map[string]string{"sub": "ann", "auth_time": fmt.Sprint(signedIn.Unix()),
+				"iat": fmt.Sprint(w.Read().Unix())}, Groups: []string{"admin"},
 			SourceAddress: "203.0.113.7",
 		})))
 		var answer api.ErrorResponse
@@ -62,7 +64,7 @@ func TestNoRouteWithoutAccount(t *testing.T) {
 		"POST /quiz/answer":  `{"session_id":"s","question_id":"q","selected_option":"a"}`,
 		"POST /quiz/end":     `{"session_id":"s"}`,
 	}
-	if status, _ := send("DELETE", "/user/account", deletion, ann.Issued); status != http.StatusAccepted {
+	if status, _ := send("DELETE", "/user/account", deletion, ann.SignedIn); status != http.StatusAccepted {
 		t.Fatalf("the deletion: got %d", status)
 	}
 	stored := func() (items []string) {
@@ -80,9 +82,9 @@ func TestNoRouteWithoutAccount(t *testing.T) {
 	}
 	w.Advance(time.Second)
 	for _, state := range []struct {
-		account string
-		issued  time.Time
-	}{{"being removed", ann.Issued}, {"being removed", w.Read()}, {"removed", ann.Issued}} {
+		account  string
+		signedIn time.Time
+	}{{"being removed", ann.SignedIn}, {"being removed", w.Read()}, {"removed", ann.SignedIn}} {
 		if state.account == "removed" {
 			if complete, err := w.CleanAccount(t.Context(), "ann"); err != nil || !complete {
 				t.Fatal(complete, err)
@@ -98,10 +100,10 @@ func TestNoRouteWithoutAccount(t *testing.T) {
 				if route.Key() == "DELETE /user/account" {
 					body, wantStatus, wantCode = deletion, http.StatusAccepted, ""
 				}
-				if status, code := send(route.Method, route.Path, body, state.issued); status != wantStatus ||
+				if status, code := send(route.Method, route.Path, body, state.signedIn); status != wantStatus ||
 					code != wantCode {
-					t.Errorf("%s with %q and the token of %v, while the account is %s: got %d %s, want %d %s",
-						route.Key(), body, state.issued, state.account, status, code, wantStatus, wantCode)
+					t.Errorf("%s with %q and a sign-in at %v, while the account is %s: got %d %s, want %d %s",
+						route.Key(), body, state.signedIn, state.account, status, code, wantStatus, wantCode)
 				}
 			}
 		}
@@ -111,6 +113,6 @@ func TestNoRouteWithoutAccount(t *testing.T) {
 	}
 	w.Advance(time.Second)
 	if status, _ := send("GET", "/slang/pending", "", w.Read()); status != http.StatusOK {
-		t.Errorf("a token from after the deletion: got %d", status)
+		t.Errorf("a sign-in after the deletion: got %d", status)
 	}
 }

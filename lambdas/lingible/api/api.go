@@ -7,6 +7,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"strconv"
@@ -123,8 +124,11 @@ func callerFrom(ctx context.Context) service.Caller {
 	}
 	invocation := kit.InvocationFrom(ctx)
 	caller := service.Caller{ID: invocation.Subject(), Email: invocation.Claims["email"]}
-	if seconds, err := strconv.ParseFloat(invocation.Claims["iat"], 64); err == nil {
-		caller.Issued = time.Unix(int64(seconds), 0)
+	// Not every issuer says when the user signed in ("ID Token", OpenID Connect Core 1.0). Then each token counts as a
+	// sign-in.
+	since := cmp.Or(invocation.Claims["auth_time"], invocation.Claims["iat"])
+	if seconds, err := strconv.ParseFloat(since, 64); err == nil {
+		caller.SignedIn = time.Unix(int64(seconds), 0)
 	}
 	return caller
 }

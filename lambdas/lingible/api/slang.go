@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -63,7 +64,8 @@ func (s *server) registerSlang() {
 		return s.api.Service.Vote(ctx, callerFrom(ctx), path.ID)
 	})
 
-	decided := []error{lingible.ErrSubmissionNotFound, lingible.ErrDecided}
+	decided := []error{lingible.ErrSubmissionNotFound, &lingible.DecidedError{
+		Status: lingible.AdminRejected, At: time.Date(2026, 2, 2, 9, 45, 0, 0, time.UTC)}}
 	httpapi.Serve(s.Server, httpapi.Operation{ID: "approveSubmission", Stricter: of,
 		Errors:      decided,
 		Description: "Approves a submission that is pending or open to votes. Its term is in the lexicon at once.",

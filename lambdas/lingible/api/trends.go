@@ -25,7 +25,7 @@ func (s *server) registerTrends() {
 		Errors: []error{badQuery(), &lingible.SubscriptionError{What: "the category meme of trends"}},
 	}, func(ctx context.Context, input *trendsInput) (TrendList, error) {
 		trends, err := s.api.Service.Trends(ctx, callerFrom(ctx),
-			lingible.TrendQuery{Category: input.Category, ActiveOnly: input.ActiveOnly, Most: input.Limit})
+			lingible.TrendQuery{Category: input.Category, ActiveOnly: input.ActiveOnly, Limit: input.Limit})
 		return TrendList{append([]lingible.Trend{}, trends...)}, err
 	})
 }

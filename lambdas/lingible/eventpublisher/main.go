@@ -7,4 +7,4 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
-func main() { trigger.StartPublisher(lingible.Platform(), service.Happened, nil) }
+func main() { trigger.StartPublisher(lingible.Platform(), service.EventsOf, nil) }

@@ -48,8 +48,8 @@ const (
 	sections
 )
 
-// mostTrends is how many terms the index has in order of momentum.
-const mostTrends = lingible.MaxTrends
+// maxTrends is how many terms the index has in order of momentum.
+const maxTrends = lingible.MaxTrends
 
 // header begins an index.
 type header struct {
@@ -103,7 +103,7 @@ func Build(entries []lingible.Entry) ([]byte, error) {
 	inUse := slices.SortedStableFunc(slices.Values(entries), func(a, b lingible.Entry) int {
 		return cmp.Or(cmp.Compare(b.Momentum, a.Momentum), strings.Compare(a.Slug(), b.Slug()))
 	})
-	for _, e := range inUse[:min(mostTrends, len(inUse))] {
+	for _, e := range inUse[:min(maxTrends, len(inUse))] {
 		h.Trends = append(h.Trends, uint32(b.maps[slugsSection][e.Slug()]))
 	}
 	for name, of := range b.quiz {

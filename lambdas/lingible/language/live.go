@@ -137,8 +137,8 @@ func (l *Live) Entry(ctx context.Context, slug string) (entry lingible.Entry, fo
 	return entry, err == nil, err
 }
 
-// mostSynonyms bounds what one question of the quiz reads.
-const mostSynonyms = 100
+// maxSynonyms bounds what one question of the quiz reads.
+const maxSynonyms = 100
 
 // Synonyms returns the terms that have the plain text of an entry, up to 100.
 func (l *Live) Synonyms(ctx context.Context, entry lingible.Entry) (synonyms []lingible.Entry, err error) {
@@ -151,7 +151,7 @@ func (l *Live) Synonyms(ctx context.Context, entry lingible.Entry) (synonyms []l
 		return nil, nil
 	}
 	count, at := latest.list(uint32(list))
-	for i := range min(count, mostSynonyms) {
+	for i := range min(count, maxSynonyms) {
 		other, err := latest.entryAt(at(i))
 		if err != nil {
 			return nil, err

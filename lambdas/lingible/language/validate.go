@@ -15,7 +15,7 @@ import (
 
 // The most words of a term, and the most characters of a word in one.
 const (
-	mostWords   = 6
+	maxWords    = 6
 	longestPart = 20
 )
 
@@ -30,18 +30,18 @@ var address = regexp.MustCompile(`(?i)://|\bwww\.|\S@\S|\B@\w|\b[\w-]+\.(?:com|n
 func (l *Language) Validate(_ context.Context, s lingible.Proposal) (lingible.Verdict, error) {
 	term, meaning, example := stemmed(s.Term), stemmed(s.Meaning), stemmed(s.Example)
 	// A longer term breaks the first rule, and searching for it would take too long.
-	uses := len(term) > mostWords || l.uses(s.Term, example)
+	uses := len(term) > maxWords || l.uses(s.Term, example)
 	var broken []string
 	rule := func(ok bool, reason string, values ...any) {
 		if !ok {
 			broken = append(broken, fmt.Sprintf(reason, values...))
 		}
 	}
-	rule(len(term) > 0 && len(term) <= mostWords &&
+	rule(len(term) > 0 && len(term) <= maxWords &&
 		!slices.ContainsFunc(term, func(t token) bool {
 			return t.to-t.from > 4*longestPart || len([]rune(t.key)) > longestPart
 		}),
-		"The term needs one to %d words of at most %d letters each.", mostWords, longestPart)
+		"The term needs one to %d words of at most %d letters each.", maxWords, longestPart)
 	letters, others := shares(s.Term)
 	rule(letters > 0 && letters >= 3*others, "The term needs letters: at most a quarter may be other characters.")
 	rule(!slices.ContainsFunc(term, func(t token) bool { return gibberish(t.key, isCapital(s.Term[t.from:t.to])) }),

@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // Began is the moment at which the clock of a [World] begins: 09:30 in Chicago.
@@ -44,7 +45,7 @@ func New(t testing.TB) *World {
 // schema alone.
 func Of(t testing.TB, platform schema.Platform) *World {
 	t.Helper()
-	zone, err := time.LoadLocation("America/Chicago")
+	zone, err := validate.Zone("America/Chicago")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func (w *World) Know(entries ...lingible.Entry) {
 
 // Caller is a user with a token of this moment.
 func (w *World) Caller(id string) service.Caller {
-	return service.Caller{ID: id, Email: id + "@example.com", Issued: w.Read()}
+	return service.Caller{ID: id, Email: id + "@example.com", SignedIn: w.Read()}
 }
 
 // Premium is a caller who is a premium user.

@@ -4,12 +4,12 @@ package setup
 import (
 	"cmp"
 	"fmt"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // DefaultTimeZone is the zone of the days of limits, unless TIME_ZONE names another one.
@@ -18,7 +18,7 @@ const DefaultTimeZone = "America/Chicago"
 // Calendar returns the calendar in the zone that the variable TIME_ZONE names, by its IANA name.
 func Calendar(environment kit.Environment) (lingible.Calendar, error) {
 	name := cmp.Or(environment.Getenv("TIME_ZONE"), DefaultTimeZone)
-	zone, err := time.LoadLocation(name)
+	zone, err := validate.Zone(name)
 	if err != nil {
 		return lingible.Calendar{}, fmt.Errorf("TIME_ZONE is %q: write the IANA name of a time zone, such as %s", name,
 			DefaultTimeZone)

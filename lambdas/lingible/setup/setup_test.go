@@ -14,7 +14,7 @@ func TestCalendar(t *testing.T) {
 	t.Parallel()
 	for value, midnight := range map[string]string{
 		"": "2026-02-03T06:00:00Z", "Europe/Vienna": "2026-02-02T23:00:00Z", "UTC": "2026-02-03T00:00:00Z",
-		"Mars/Olympus": "", "../etc/passwd": "",
+		"Mars/Olympus": "", "../etc/passwd": "", "posixrules": "", "Local": "",
 	} {
 		calendar, err := setup.Calendar(kit.Environment{Getenv: func(name string) string {
 			if name != "TIME_ZONE" {
