@@ -31,15 +31,22 @@ func (s *Service) delivery(ctx context.Context, question askahuman.Question) (*a
 	return &delivery, nil
 }
 
-// NoteDelivery notes how the last attempt at the webhook of a question ended, unless it was delivered before. The item
-// is kept for as long as a closed question.
+// NoteDelivery notes how the last attempt at the webhook of a question ended, unless it was delivered before. With a
+// zero AttemptedAt there was no attempt, and the item says of earlier ones what it said. The item is kept for as long
+// as a closed question.
 func (s *Service) NoteDelivery(ctx context.Context, questionID string, d askahuman.Delivery) error {
-	update, err := dynamo.Changes(d, "delivery", "attempts", "attempted_at", "next_attempt_at")
+	attributes, now := []string{"delivery", "next_attempt_at"}, time.Time(d.AttemptedAt)
+	if d.AttemptedAt.IsZero() {
+		now = s.Clock.Now()
+	} else {
+		attributes = append(attributes, "attempts", "attempted_at")
+	}
+	update, err := dynamo.Changes(d, attributes...)
 	if err != nil {
 		return err
 	}
 	update = update.Set(dynamo.Name("expires_at"),
-		expression.Value(dynamo.ExpiryAt(time.Time(d.AttemptedAt).Add(askahuman.KeepClosed+24*time.Hour))))
+		expression.Value(dynamo.ExpiryAt(now.Add(askahuman.KeepClosed+24*time.Hour))))
 	// A duplicate of the message may fail later.
 	_, err = dynamo.Satisfied(s.DB.Update(ctx, "NoteDelivery", deliveryKey(questionID), update,
 		dynamo.Name("delivery").NotEqual(expression.Value(askahuman.DeliveryDone)), nil))

@@ -1,20 +1,20 @@
 package askahuman
 
 import (
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
-// Happened are the events of a change of questions or of reports.
-func Happened(change trigger.Change) ([]trigger.Event, error) {
+// EventsOf returns the events of a change of questions or of reports.
+func EventsOf(change trigger.Change) ([]trigger.Event, error) {
 	switch {
-	case change.Kind == lambdaevents.DynamoDBOperationTypeRemove:
+	case change.Kind == events.DynamoDBOperationTypeRemove:
 		return nil, nil // the end of its retention
 	case change.Table == "Reports":
 		return reported(change)
-	case change.Kind == lambdaevents.DynamoDBOperationTypeInsert:
+	case change.Kind == events.DynamoDBOperationTypeInsert:
 		var asked askahuman.QuestionAskedEvent
 		err := trigger.Read(change.NewImage, &asked)
 		return []trigger.Event{{Name: askahuman.QuestionAsked, Detail: asked}}, err
@@ -40,13 +40,14 @@ func Happened(change trigger.Change) ([]trigger.Event, error) {
 	return happened, nil
 }
 
-// reported is the event of a report that has one complaint more than before.
+// reported is the event of a report that has one complaint more than before. A report of a name has none.
 func reported(change trigger.Change) ([]trigger.Event, error) {
 	var before, after askahuman.OperatorReport
 	if err := trigger.Read(change.OldImage, &before); err != nil {
 		return nil, err
 	}
-	if err := trigger.Read(change.NewImage, &after); err != nil || len(after.Complaints) <= len(before.Complaints) {
+	if err := trigger.Read(change.NewImage, &after); err != nil || after.NamedPerson != "" ||
+		len(after.Complaints) <= len(before.Complaints) {
 		return nil, err
 	}
 	last := after.Complaints[len(after.Complaints)-1]

@@ -33,7 +33,7 @@ func TestHistoriesYieldTheirEvents(t *testing.T) {
 				h.step(t)
 			}
 			bus := triggertest.NewBus(t, askahuman.Platform())
-			publisher := triggertest.NewPublisher(askahuman.Platform(), bus, Happened, nil)
+			publisher := triggertest.NewPublisher(askahuman.Platform(), bus, EventsOf, nil)
 			var got []string
 			for _, e := range publisher.Tell(t, bus, h.random, append(questions(), reports()...)) {
 				var f struct {
@@ -139,12 +139,12 @@ func (h *questionHistory) step(t *testing.T) {
 		if !due {
 			return
 		}
-		if ended := Must(h.notifying.endQuestion(ctx, Must(h.notifying.question(ctx, id, h.now))(t), h.now))(t); ended {
+		if ended := Must(h.notifying.endQuestion(ctx, q, h.now))(t); ended {
 			delete(h.open, id)
 			h.note(askahuman.QuestionExpired, id, "", askahuman.StatusExpired, current, false, "", "", 0)
 		}
 	case 10:
-		Must(h.people.ReportQuestion(ctx, by, askahuman.QuestionReport{QuestionID: id, Reason: "spam",
+		Must(h.people.ReportByPerson(ctx, by, askahuman.PersonReport{QuestionID: &id, Reason: "spam",
 			Comment: new("secret")}))(t)
 		if !h.done[id+by] {
 			h.done[id+by] = true
@@ -155,7 +155,7 @@ func (h *questionHistory) step(t *testing.T) {
 		if due {
 			return
 		}
-		OK(t, h.moderating(t).HideQuestion(ctx, "operator", id, true))
+		OK(t, h.moderating(t).HideQuestion(ctx, as("operator"), id, true))
 		if answers {
 			delete(h.open, id)
 			h.note(askahuman.QuestionClosed, id, "", askahuman.StatusClosed, current, true, "", "", 0)

@@ -22,9 +22,9 @@ func TestWritesKeepExtra(t *testing.T) {
 	m.must(err)
 	response := read.Responses[0].ID
 	added := tables.KeepsExtra(t, extended, "Response", []string{q.ID, response}, func() error {
-		return m.HideResponse(ctx, "operator", q.ID, response, true)
+		return m.HideResponse(ctx, as("operator"), q.ID, response, true)
 	})
-	m.must(m.HideResponse(ctx, "operator", q.ID, response, false))
+	m.must(m.HideResponse(ctx, as("operator"), q.ID, response, false))
 	ofQuestion := tables.KeepsExtra(t, extended, "Question", []string{q.ID}, func() error {
 		return m.answer("bob", q.ID, "Another answer that is neither short nor long.")
 	})

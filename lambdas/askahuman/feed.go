@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
@@ -43,26 +43,16 @@ func (s *Service) Feed(ctx context.Context, personHash string, audience []string
 	}
 	limit = min(limit, askahuman.MaxListLimit)
 	now := s.Clock.Now()
-	pageSize := limit + feedSpare
-
-	var answered map[string]bool
-	var page []askahuman.Question
-	var more bool
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		answered, err = s.answered(groupCtx, personHash, now)
-		return err
-	})
-	group.Go(func() (err error) {
-		page, more, err = s.openQuestions(groupCtx, pageSize, after, now)
-		return wrap(err, "list open questions")
-	})
-	if err := group.Wait(); err != nil {
-		return nil, "", err
+	page, more, err := s.openQuestions(ctx, limit+feedSpare, after, now)
+	if err != nil {
+		return nil, "", wrap(err, "list open questions")
 	}
-
 	last := after // the last question that was looked at
 	for examined := 0; ; {
+		answered, err := s.answered(ctx, personHash, page)
+		if err != nil {
+			return nil, "", err
+		}
 		for i := range page {
 			question := &page[i]
 			if !answered[question.ID] && addressedTo(question, audience) {
@@ -86,21 +76,28 @@ func (s *Service) Feed(ctx context.Context, personHash string, audience []string
 	}
 }
 
-// answered returns the open questions that the person has answered. No question is open for longer
-// than MaxTimeout, so it reads no older answers.
-func (s *Service) answered(ctx context.Context, personHash string, now time.Time) (map[string]bool, error) {
+// answered returns which of the questions the person has answered: by the key that the answer has, which outlasts a
+// deletion of the person's data. Nobody has answered a question without answers, which is not looked for.
+func (s *Service) answered(ctx context.Context, personHash string, questions []askahuman.Question) (map[string]bool,
+	error) {
 	if personHash == "" {
 		return nil, nil
 	}
-	recent, err := s.recentAnswers(ctx, personHash, now.Add(-askahuman.MaxTimeout), 0)
+	var ids []string
+	for _, q := range questions {
+		if q.CurrentResponses > 0 {
+			ids = append(ids, q.ID)
+		}
+	}
+	found, err := dynamo.ReadBatch[askahuman.Response](ctx, s.DB, "GetAnswersOfFeed", responseKeys(ids, personHash)...)
 	if err != nil {
-		return nil, wrap(err, "list recent answers")
+		return nil, wrap(err, "look for the person's answers")
 	}
-	ids := make(map[string]bool, len(recent))
-	for _, answer := range recent {
-		ids[answer.QuestionID] = true
+	answered := map[string]bool{}
+	for i, answer := range found {
+		answered[ids[i]] = answer != nil
 	}
-	return ids, nil
+	return answered, nil
 }
 
 func addressedTo(question *askahuman.Question, audience []string) bool {

@@ -2,9 +2,11 @@ package askahuman
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -37,14 +39,77 @@ func (s *Service) handles(ctx context.Context, period askahuman.Period, now time
 }
 
 // ChooseHandle gives a person the name on leaderboards that they chose, and returns it as it is kept. Others see it
-// within a minute. It returns an [*validate.Error], [askahuman.ErrNeverAnswered] or [askahuman.ErrHandleReset].
+// within a minute. It returns an [*validate.Error], an error of [askahuman.Handle.Allow], [askahuman.ErrHandleTaken],
+// [askahuman.ErrNeverAnswered] or [askahuman.ErrHandleReset].
 func (s *Service) ChooseHandle(ctx context.Context, personHash string, chosen askahuman.Handle) (askahuman.Handle,
 	error) {
 	chosen = chosen.Normalised()
 	if err := validate.Form(chosen); err != nil {
 		return askahuman.Handle{}, err
 	}
+	if err := chosen.Allow(); err != nil {
+		return askahuman.Handle{}, err
+	}
+	if err := s.isFree(ctx, personHash, chosen); err != nil {
+		return askahuman.Handle{}, err
+	}
 	return chosen, s.keepHandle(ctx, personHash, expression.Set(dynamo.Name("handle"), expression.Value(chosen.Handle)))
+}
+
+// onBoards calls found with each person on a leaderboard, as it is shown, and their name, until it returns an error.
+// Calls may be at the same time.
+func (s *Service) onBoards(ctx context.Context, now time.Time, found func(personHash, name string) error) error {
+	group, reading := errgroup.WithContext(ctx)
+	for _, period := range []askahuman.Period{askahuman.PeriodDaily, askahuman.PeriodWeekly,
+		askahuman.PeriodAllTime} {
+		group.Go(func() error {
+			top, _, err := s.standings(reading, "", period, now)
+			if err != nil {
+				return err
+			}
+			names, err := s.handles(reading, period, now, top)
+			if err != nil {
+				return err
+			}
+			for _, entry := range top[:min(askahuman.MaxBoardLimit, len(top))] {
+				if err := found(entry.PersonHash, askahuman.HandleOf(entry.PersonHash,
+					names[entry.PersonHash])); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return wrap(group.Wait(), "read the names on the leaderboards")
+}
+
+// isFree returns [askahuman.ErrHandleTaken] if someone else on a leaderboard has a name that people could take for the
+// chosen one.
+func (s *Service) isFree(ctx context.Context, personHash string, chosen askahuman.Handle) error {
+	return s.onBoards(ctx, s.Clock.Now(), func(other, name string) error {
+		if other != personHash && chosen.Resembles(askahuman.Handle{Handle: name}) {
+			return askahuman.ErrHandleTaken
+		}
+		return nil
+	})
+}
+
+// named returns the person who has a name on a leaderboard. If several have it, it is the first of those by their hash.
+// It returns [askahuman.ErrHandleNotFound].
+func (s *Service) named(ctx context.Context, handle string, now time.Time) (personHash string, err error) {
+	var mu sync.Mutex
+	err = s.onBoards(ctx, now, func(person, name string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if name == handle && (personHash == "" || person < personHash) {
+			personHash = person
+		}
+		return nil
+	})
+	if err == nil && personHash == "" {
+		err = askahuman.ErrHandleNotFound
+	}
+	return personHash, err
 }
 
 // DropHandle gives a person the name back that is made for them, and returns it. It returns
@@ -76,31 +141,49 @@ type OperatorEntry struct {
 	Person string `json:"person" doc:"A keyed hash, to block the person or to reset the name by."`
 	Handle string `json:"handle" doc:"The person's name." example:"Quiet Otter 482"`
 	Points int    `json:"points" example:"990"`
+	// What operators decided about the person.
+	Reset   bool `json:"name_reset,omitempty" doc:"true: an operator has taken the name, and the person cannot choose another."`
+	Blocked bool `json:"blocked,omitempty" doc:"true: the person is blocked."`
+	Version int  `json:"version" doc:"How many decisions about the person there were. Send it with the next one." example:"1"`
 }
 
-// Board reads the highest points of a period with the people, as many as a leaderboard shows.
+// Board reads the highest points of a period with the people, as many as a leaderboard shows, and what operators
+// decided about them until now.
 func (s *Service) Board(ctx context.Context, period askahuman.Period) ([]OperatorEntry, error) {
 	now := s.Clock.Now()
 	top, _, err := s.standings(ctx, "", period, now)
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := s.handles(ctx, period, now, top)
 	top = top[:min(askahuman.MaxBoardLimit, len(top))]
+	keys := make([][]any, len(top))
+	for i, entry := range top {
+		keys[i] = []any{entry.PersonHash}
+	}
+	people, err := dynamo.ReadBatch[askahuman.Stats](ctx, s.DB, "GetPeople", keys...)
+	if err != nil {
+		return nil, wrap(err, "read the people of the leaderboard")
+	}
 	entries := make([]OperatorEntry, len(top))
 	for i, entry := range top {
 		entries[i] = OperatorEntry{Person: entry.PersonHash, Points: entry.Points,
-			Handle: askahuman.HandleOf(entry.PersonHash, chosen[entry.PersonHash])}
+			Handle: askahuman.HandleOf(entry.PersonHash, "")}
+		if p := people[i]; p != nil {
+			entries[i].Handle = askahuman.HandleOf(entry.PersonHash, p.Handle)
+			entries[i].Reset, entries[i].Blocked = !p.HandleResetAt.IsZero(), !p.BlockedAt.IsZero()
+			entries[i].Version = p.LastDecision.Version
+		}
 	}
-	return entries, err
+	return entries, nil
 }
 
 // ResetHandle takes the name that a person chose, who cannot choose another then, or lets them choose again. It returns
-// [askahuman.ErrPersonNotFound].
-func (s *Service) ResetHandle(ctx context.Context, personHash string, reset bool) error {
-	update := since(expression.UpdateBuilder{}, "handle_reset_at", reset, s.Clock.Now())
+// [askahuman.ErrPersonNotFound] or a [askahuman.DecidedError].
+func (s *Service) ResetHandle(ctx context.Context, by askahuman.Decision, personHash string, reset bool) error {
+	by.At = s.Clock.Now()
+	update, what := since(expression.UpdateBuilder{}, "handle_reset_at", reset, by.At), askahuman.DecidedFree
 	if reset {
-		update = update.Remove(dynamo.Name("handle"))
+		update, what = update.Remove(dynamo.Name("handle")), askahuman.DecidedReset
 	}
-	return wrap(s.changePerson(ctx, "ResetHandle", personHash, update), "reset the name of a person")
+	return wrap(s.changePerson(ctx, "ResetHandle", personHash, update, what, by), "reset the name of a person")
 }

@@ -21,6 +21,14 @@ func complaint() askahuman.ComplaintEntry {
 	return askahuman.ComplaintEntry{Reason: "abuse", Comment: "It calls me names.", By: "person", At: wire.Time(start)}
 }
 
+// as is the decision of an operator who decides whatever was decided before.
+func as(operator string) askahuman.Decision { return askahuman.Decision{Operator: operator} }
+
+// byPerson is a report of a question as a person makes it.
+func byPerson(r askahuman.QuestionReport) askahuman.PersonReport {
+	return askahuman.PersonReport{QuestionID: &r.QuestionID, Reason: r.Reason, Comment: r.Comment}
+}
+
 // moderated is a service on a clock that stands still.
 type moderated struct {
 	*testing.T
@@ -97,13 +105,13 @@ func TestOpenQuestions(t *testing.T) {
 	if got := open(2, start.Add(2*time.Hour)); len(got.Questions) != 0 || got.More {
 		t.Errorf("after their deadline: got %+v", got)
 	}
-	m.must(m.BlockAgent(ctx, "a", true))
+	m.must(m.BlockAgent(ctx, as("olga"), "a", true))
 	ended, cancel := context.WithDeadline(ctx, time.Now())
 	defer cancel()
-	if _, _, err := m.HideOpenQuestions(ended, "olga", "a"); err == nil {
+	if _, _, err := m.HideOpenQuestions(ended, as("olga"), "a"); err == nil {
 		t.Error("an operation without time reports success")
 	}
-	hidden, more, err := m.HideOpenQuestions(ctx, "olga", "a")
+	hidden, more, err := m.HideOpenQuestions(ctx, as("olga"), "a")
 	if m.must(err); hidden != 5 || more {
 		t.Errorf("hid %d, more %t; want all 5", hidden, more)
 	}
@@ -129,7 +137,7 @@ func TestReports(t *testing.T) {
 	about := askahuman.QuestionReport{QuestionID: q.ID, Reason: "abuse", Comment: new("rude")}
 	for range 2 {
 		for _, person := range []string{"bob", "eve"} {
-			reported, err := m.ReportQuestion(ctx, person, about)
+			reported, err := m.ReportByPerson(ctx, person, byPerson(about))
 			if m.must(err); reported != (askahuman.Reported{ReportID: q.ID, Status: "open"}) {
 				t.Errorf("got %+v", reported)
 			}
@@ -158,10 +166,10 @@ func TestReports(t *testing.T) {
 		*c.Answer != "Forty-two, you fool." || c.Person != "ann" {
 		t.Errorf("got %+v", c)
 	}
-	m.must(m.Dismiss(ctx, "olga", q.ID, true))
-	m.must(m.HideResponse(ctx, "olga", q.ID, answerID, true))
+	m.must(m.Dismiss(ctx, as("olga"), q.ID, true))
+	m.must(m.HideResponse(ctx, as("olga"), q.ID, answerID, true))
 	// A further report opens nothing that is decided.
-	_, err = m.ReportQuestion(ctx, "zoe", about)
+	_, err = m.ReportByPerson(ctx, "zoe", byPerson(about))
 	m.must(err)
 	if left := m.list(askahuman.ReportOpen); len(left) != 0 {
 		t.Errorf("still open: %+v", left)
@@ -172,7 +180,7 @@ func TestReports(t *testing.T) {
 	if h := m.list(askahuman.ReportHidden); len(h) != 1 || h[0].ID != answerID || !h[0].Hidden {
 		t.Errorf("hidden: %+v", h)
 	}
-	m.must(m.Dismiss(ctx, "olga", q.ID, false))
+	m.must(m.Dismiss(ctx, as("olga"), q.ID, false))
 	if o := m.list(askahuman.ReportOpen); len(o) != 1 {
 		t.Errorf("opened again: %+v", o)
 	}
@@ -188,7 +196,7 @@ func TestReportPages(t *testing.T) {
 		c := complaint()
 		// Two have one moment.
 		c.At = wire.Time(start.Add(time.Duration(i/2) * time.Second))
-		m.must(m.keepReport(t.Context(), q.ID, "", "bob", c))
+		m.must(m.keepReport(t.Context(), subject{question: q.ID}, "bob", c))
 		want[q.ID] = true
 	}
 	cases := m.list(askahuman.ReportOpen)
@@ -203,7 +211,7 @@ func TestReportPages(t *testing.T) {
 	}
 	q := m.ask("a", 1)
 	for i := range askahuman.MaxReporters + 1 {
-		m.must(m.keepReport(t.Context(), q.ID, "", fmt.Sprint("person", i), complaint()))
+		m.must(m.keepReport(t.Context(), subject{question: q.ID}, fmt.Sprint("person", i), complaint()))
 	}
 	for _, c := range m.list(askahuman.ReportOpen) {
 		if c.ID == q.ID && len(c.Complaints) != askahuman.MaxReporters {
@@ -223,7 +231,7 @@ func TestHideQuestion(t *testing.T) {
 	read, err := m.question(ctx, q.ID, start)
 	m.must(err)
 	for range 2 {
-		m.must(m.HideQuestion(ctx, "olga", q.ID, true))
+		m.must(m.HideQuestion(ctx, as("olga"), q.ID, true))
 	}
 	m.wants(askahuman.ErrQuestionNotFound, m.answer("bob", q.ID, "An answer from after."))
 	m.wants(askahuman.ErrAlreadyAnswered, m.answer("ann", q.ID, "An answer from after."))
@@ -242,14 +250,14 @@ func TestHideQuestion(t *testing.T) {
 		t.Errorf("its agent sees %+v", seen)
 	}
 	m.ask("a", 1)
-	m.must(m.HideQuestion(ctx, "olga", q.ID, false))
+	m.must(m.HideQuestion(ctx, as("olga"), q.ID, false))
 	seen, err = m.Read(ctx, "a", q.ID)
 	if m.must(err); seen.Status != askahuman.StatusClosed || !seen.HiddenAt.IsZero() {
 		t.Errorf("shown again, its agent sees %+v", seen)
 	}
 	_, _, err = m.Question(ctx, "bob", q.ID)
 	m.wants(askahuman.ErrQuestionClosed, err)
-	m.wants(askahuman.ErrQuestionNotFound, m.HideQuestion(ctx, "olga", uuid.NewString(), true))
+	m.wants(askahuman.ErrQuestionNotFound, m.HideQuestion(ctx, as("olga"), uuid.NewString(), true))
 }
 
 // Answers and hiding meet: whichever is first, no answer is stored after it.
@@ -260,7 +268,7 @@ func TestHideQuestionRace(t *testing.T) {
 		q := m.ask("a", 4)
 		var wait sync.WaitGroup
 		wait.Go(func() {
-			if err := m.HideQuestion(ctx, "olga", q.ID, true); err != nil {
+			if err := m.HideQuestion(ctx, as("olga"), q.ID, true); err != nil {
 				t.Error(err)
 			}
 		})
@@ -296,7 +304,7 @@ func TestHideResponse(t *testing.T) {
 		m.must(err)
 	}
 	id := askahuman.ResponseID(q.ID, "ann")
-	m.must(m.HideResponse(ctx, "olga", q.ID, id, true))
+	m.must(m.HideResponse(ctx, as("olga"), q.ID, id, true))
 	seen, err := m.Read(ctx, "a", q.ID)
 	if m.must(err); len(seen.Responses) != 1 || seen.Responses[0].PersonHash == "ann" || seen.Hidden != 1 ||
 		seen.CurrentResponses != 2 || seen.Summary[0].Count != 0 || seen.Summary[1].Count != 1 {
@@ -306,13 +314,13 @@ func TestHideResponse(t *testing.T) {
 	if m.must(err); len(waited.Responses) != 1 || waited.Hidden != 1 || waited.Summary[0].Count != 0 {
 		t.Errorf("a read that waits shows %+v", waited)
 	}
-	m.must(m.HideResponse(ctx, "olga", q.ID, id, false))
+	m.must(m.HideResponse(ctx, as("olga"), q.ID, id, false))
 	seen, err = m.Read(ctx, "a", q.ID)
 	if m.must(err); len(seen.Responses) != 2 || seen.Hidden != 0 || seen.Summary[0].Count != 1 {
 		t.Errorf("shown again: %+v", seen)
 	}
-	m.wants(askahuman.ErrResponseNotFound, m.HideResponse(ctx, "olga", q.ID, uuid.NewString(), true))
-	m.wants(askahuman.ErrResponseNotFound, m.HideResponse(ctx, "olga", uuid.NewString(), id, true))
+	m.wants(askahuman.ErrResponseNotFound, m.HideResponse(ctx, as("olga"), q.ID, uuid.NewString(), true))
+	m.wants(askahuman.ErrResponseNotFound, m.HideResponse(ctx, as("olga"), uuid.NewString(), id, true))
 }
 
 // A blocked person can neither answer nor report, also with an answer that is under way, and can again
@@ -321,21 +329,21 @@ func TestBlockPerson(t *testing.T) {
 	t.Parallel()
 	ctx, m := t.Context(), newModerated(t)
 	first, second := m.ask("a", 3), m.ask("a", 3)
-	m.wants(askahuman.ErrPersonNotFound, m.BlockPerson(ctx, "ann", true))
+	m.wants(askahuman.ErrPersonNotFound, m.BlockPerson(ctx, as("olga"), "ann", true))
 	m.must(m.answer("ann", first.ID, "My first answer here."))
 	stats, err := m.stats(ctx, "ann")
 	m.must(err)
 	for range 2 {
-		m.must(m.BlockPerson(ctx, "ann", true))
+		m.must(m.BlockPerson(ctx, as("olga"), "ann", true))
 	}
 	m.wants(askahuman.ErrBlocked, m.answer("ann", second.ID, "My second answer here."))
 	r, _ := newAnswer(second, "ann")
 	if _, err := m.submitResponse(ctx, second, r, stats); err == nil {
 		t.Error("an answer that was under way is stored")
 	}
-	_, err = m.ReportQuestion(ctx, "ann", askahuman.QuestionReport{QuestionID: second.ID, Reason: "spam"})
+	_, err = m.ReportByPerson(ctx, "ann", askahuman.PersonReport{QuestionID: &second.ID, Reason: "spam"})
 	m.wants(askahuman.ErrBlocked, err)
-	m.must(m.BlockPerson(ctx, "ann", false))
+	m.must(m.BlockPerson(ctx, as("olga"), "ann", false))
 	m.must(m.answer("ann", second.ID, "My second answer here."))
 	if after, err := m.stats(ctx, "ann"); err != nil || after.TotalAnswers != 2 || !after.BlockedAt.IsZero() {
 		t.Errorf("got %+v, %v", after, err)
@@ -349,7 +357,7 @@ func TestBlockAgent(t *testing.T) {
 	ctx, m := t.Context(), newModerated(t)
 	ask := askahuman.Ask{Prompt: "Will you let me ask this?", Type: askahuman.TypeText}
 	q := m.ask("a", 1)
-	m.must(m.BlockAgent(ctx, "a", true))
+	m.must(m.BlockAgent(ctx, as("olga"), "a", true))
 	m.must(m.answer("ann", q.ID, "The last answer to it."))
 	_, err := m.Ask(ctx, "a", ask)
 	m.wants(askahuman.ErrBlocked, err)
@@ -359,10 +367,10 @@ func TestBlockAgent(t *testing.T) {
 	m.wants(askahuman.ErrBlocked, err)
 	m.Rules = quotaOf(1)
 	m.ask("full", 1)
-	m.must(m.BlockAgent(ctx, "full", true))
+	m.must(m.BlockAgent(ctx, as("olga"), "full", true))
 	_, err = m.Ask(ctx, "full", ask)
 	m.wants(askahuman.ErrBlocked, err)
 	m.ask("b", 1)
-	m.must(m.BlockAgent(ctx, "a", false))
+	m.must(m.BlockAgent(ctx, as("olga"), "a", false))
 	m.ask("a", 1)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"math/rand/v2"
 	"strings"
@@ -53,8 +54,9 @@ const (
 	// poolSize is how many subscriptions a run reads, at most, and samplesPerPlace
 	// how many for each notification it has to send: enough to draw from.
 	poolSize, samplesPerPlace = 2000, 4
-	// questionsPerRun is how many questions a run notifies of, at most.
-	questionsPerRun = 500
+	// questionsPerRun is how many due questions a run looks at, at most, to notify of them, and questionsAtOnce how
+	// many it reads with one request.
+	questionsPerRun, questionsAtOnce = 500, 100
 	// workers is how many notifications or writes are under way at once.
 	workers = 16
 	// timeToSpare is how long before its deadline a run begins nothing new. It can then still send
@@ -88,8 +90,10 @@ type Report struct {
 	// Deactivated is how many subscriptions had a dead token, Released how many people may be
 	// notified again at once because their notification could not be sent.
 	Deactivated, Released int
-	// Waiting is how many questions are left for the next run.
+	// Waiting is how many of the questions that the run knows of are left for the next run. Others are not counted,
+	// because a count reads each: More says that there may be some.
 	Waiting int
+	More    bool
 	// Unavailable says that the push service was unavailable, so that the run stopped
 	// sending.
 	Unavailable bool
@@ -105,13 +109,10 @@ type Report struct {
 // retry, because it sees what this one has done.
 func (n *Notifier) Run(ctx context.Context) (Report, error) {
 	run := &notifierRun{Notifier: n, ctx: ctx}
-	short, err := run.expireOverdue()
-	switch {
-	case err != nil:
-	case n.Push == nil:
-		run.report.Waiting += len(short)
-	case len(short) > 0:
-		err = run.notify(short)
+	run.changed.L = &run.mu
+	err := run.expireOverdue()
+	if err == nil && n.Push != nil {
+		err = run.notifyDue()
 	}
 	return run.report, err
 }
@@ -123,23 +124,50 @@ type notifierRun struct {
 
 	mu      sync.Mutex // guards what follows
 	report  Report
-	pool    []askahuman.Subscription // the people who are left to notify, in random order
+	pool    []askahuman.Subscription // the people whom the run may notify, in random order
+	places  []turn                   // how it stands with each of them
+	left    int                      // how many of them a question may still have
+	changed sync.Cond                // a place has changed
+	drawn   int                      // how many the pool would have if that many were due
 	failed  int                      // notifications that failed for reasons of their own
 	stopped bool                     // nothing more is sent
 }
 
-// expireOverdue marks questions past their deadline, and returns those that are due and
-// still need answers.
-func (r *notifierRun) expireOverdue() ([]askahuman.Question, error) {
-	var short []askahuman.Question
+// turn is how it stands with a person of the pool.
+type turn int
+
+const (
+	isFree  turn = iota // a question may have them
+	isAsked             // it is found out whether a question may
+	isTaken             // one had them, or none may
+)
+
+// expireOverdue marks questions past their deadline, for at most half of the run's time: the other half is for those
+// that people can still answer.
+func (r *notifierRun) expireOverdue() error {
 	var expiring errgroup.Group
 	expiring.SetLimit(workers)
-	now := r.Clock.Now()
-	err := r.Service.dueQuestions(r.ctx, now, func(question askahuman.Question) bool {
-		switch {
-		case r.outOfTime():
-			return false
-		case question.Answerable() && !question.AnswerableAt(now):
+	defer func() { _ = expiring.Wait() }() // each has recorded its own failure
+	now, began := r.Clock.Now(), time.Now()
+	overdue := reading(r.Service.overdueQuestions(r.ctx, now))
+	defer overdue.stop()
+	for {
+		ids, err := overdue.take(questionsAtOnce)
+		if err != nil {
+			return fmt.Errorf("list overdue questions: %w", err)
+		}
+		questions, err := r.Service.questionsByID(r.ctx, ids)
+		if err != nil {
+			return fmt.Errorf("read overdue questions: %w", err)
+		}
+		for _, question := range questions {
+			if !question.Answerable() || question.AnswerableAt(now) {
+				continue
+			}
+			if left, limited := r.timeLeft(); limited && left < time.Since(began) {
+				r.record(func(report *Report) { report.More = true })
+				return nil
+			}
 			expiring.Go(func() error {
 				ended, err := r.Service.endQuestion(r.ctx, question, now)
 				r.record(func(report *Report) {
@@ -150,19 +178,93 @@ func (r *notifierRun) expireOverdue() ([]askahuman.Question, error) {
 				r.fail("mark question "+question.ID+" expired", err)
 				return nil
 			})
-		case !question.AnswerableAt(now) || missing(question) <= 0:
-		case len(short) == questionsPerRun:
-			r.record(func(report *Report) { report.Waiting++ })
-		default:
-			short = append(short, question)
 		}
-		return true
-	})
-	_ = expiring.Wait() // each has recorded its own failure
-	if err != nil {
-		return nil, fmt.Errorf("list due questions: %w", err)
+		if overdue.ended {
+			return nil
+		}
 	}
-	return short, nil
+}
+
+// reader takes the ids of a list as far as a run needs them.
+type reader struct {
+	next  func() (string, error, bool)
+	stop  func()
+	ended bool // the list has no further ones
+}
+
+func reading(ids iter.Seq2[string, error]) *reader {
+	next, stop := iter.Pull2(ids)
+	return &reader{next: next, stop: stop}
+}
+
+// take returns the next ids, at most limit.
+func (r *reader) take(limit int) (ids []string, err error) {
+	for len(ids) < limit && !r.ended {
+		id, err, ok := r.next()
+		if err != nil {
+			return nil, err
+		}
+		if r.ended = !ok; ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// notifyDue notifies people of the questions that are due, longest due first. It reads what the people suffice for who
+// may be notified now, and leaves the rest unread.
+func (r *notifierRun) notifyDue() error {
+	now := r.Clock.Now()
+	due := reading(r.Service.dueQuestions(r.ctx, now))
+	defer due.stop()
+	ids, err := due.take(keysPerPage)
+	if err != nil {
+		return fmt.Errorf("list due questions: %w", err)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := r.draw(now, len(ids)*peoplePerAnswer*askahuman.DefaultResponses); err != nil {
+		return err
+	}
+	var short []askahuman.Question
+	places, looked := 0, 0
+	for places < len(r.pool) && looked < questionsPerRun {
+		// Each question needs peoplePerAnswer people or more.
+		limit := min(questionsAtOnce, questionsPerRun-looked, 1+(len(r.pool)-places-1)/peoplePerAnswer)
+		if len(ids) < limit {
+			further, err := due.take(keysPerPage)
+			if err != nil {
+				return fmt.Errorf("list due questions: %w", err)
+			}
+			ids = append(ids, further...)
+		}
+		batch := ids[:min(limit, len(ids))]
+		if len(batch) == 0 {
+			break
+		}
+		ids, looked = ids[len(batch):], looked+len(batch)
+		questions, err := r.Service.questionsByID(r.ctx, batch)
+		if err != nil {
+			return fmt.Errorf("read due questions: %w", err)
+		}
+		for _, question := range questions {
+			// It may have changed since it was listed.
+			if question.AnswerableAt(now) && !question.DueAt.After(now) && missing(question) > 0 {
+				short = append(short, question)
+				places += peoplePerAnswer * missing(question)
+			}
+		}
+		if err := r.draw(now, places); err != nil {
+			return err
+		}
+	}
+	r.record(func(report *Report) {
+		report.Waiting += len(ids)
+		report.More = report.More || !due.ended
+	})
+	r.notify(short)
+	return nil
 }
 
 // missing returns how many answers a question still needs.
@@ -176,23 +278,30 @@ type claimedQuestion struct {
 	before             askahuman.Question // as read
 	message            PushMessage
 	// The run's mutex guards these.
-	reached bool // a person was notified
-	cut     bool // the push service failed before all were
+	looked   []bool // at which places of the pool it has looked
+	answered bool   // a person there has answered it
+	reached  bool   // a person was notified
+	cut      bool   // the push service failed before all were
 }
 
-func (r *notifierRun) notify(short []askahuman.Question) error {
-	places := 0
-	for _, question := range short {
-		places += peoplePerAnswer * missing(question)
+// draw makes the pool large enough for so many notifications, if so many people may be notified, in random order. A
+// person may have several subscriptions: the claim on the person lets one of them through.
+func (r *notifierRun) draw(now time.Time, places int) error {
+	size := min(poolSize, samplesPerPlace*places)
+	if size <= r.drawn || len(r.pool) < r.drawn {
+		return nil
 	}
-	pool, err := r.Service.dueSubscriptions(r.ctx, r.Clock.Now(), min(poolSize, samplesPerPlace*places))
+	pool, err := r.Service.dueSubscriptions(r.ctx, now, size)
 	if err != nil {
 		return fmt.Errorf("list due subscriptions: %w", err)
 	}
-	// A person may have several: the claim on the person lets one of them through.
 	rand.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
-	r.pool = pool
+	r.pool, r.places, r.left, r.drawn = pool, make([]turn, len(pool)), len(pool), size
+	return nil
+}
 
+// notify notifies people of questions that are due and need answers.
+func (r *notifierRun) notify(short []askahuman.Question) {
 	notifications := make(chan *claimedQuestion)
 	var sending sync.WaitGroup
 	for range workers {
@@ -230,7 +339,6 @@ func (r *notifierRun) notify(short []askahuman.Question) error {
 		})
 	}
 	_ = settling.Wait() // each has recorded its own failure
-	return nil
 }
 
 // claim takes a question for this run, until it is due again; nil: another run
@@ -238,9 +346,6 @@ func (r *notifierRun) notify(short []askahuman.Question) error {
 func (r *notifierRun) claim(question askahuman.Question) *claimedQuestion {
 	now := r.Clock.Now()
 	next := now.Add(askahuman.RenotifyAfter)
-	if deadline := time.Time(question.Deadline); deadline.Before(next) {
-		next = deadline
-	}
 	ok, err := r.Service.claimQuestion(r.ctx, question, now, next)
 	if err != nil || !ok {
 		r.fail("claim question "+question.ID, err)
@@ -263,6 +368,7 @@ func (r *notifierRun) claim(question askahuman.Question) *claimedQuestion {
 		},
 	}
 	claimed.NotifiedAt, claimed.DueAt = now, next
+	claimed.looked = make([]bool, len(r.pool))
 	return claimed
 }
 
@@ -278,12 +384,17 @@ func shorten(prompt string) string {
 // notifyNext notifies the next person who can be.
 func (r *notifierRun) notifyNext(question *claimedQuestion) {
 	for {
-		subscription, ok := r.next()
+		at, ok := r.next(question)
 		if !ok {
 			return
 		}
-		now := r.Clock.Now()
+		now, subscription := r.Clock.Now(), r.pool[at]
 		claimed, err := r.Service.claimSubscription(r.ctx, subscription, question.ID, now)
+		answered := errors.Is(err, errAnswered)
+		r.settlePlace(question, at, answered)
+		if answered {
+			continue
+		}
 		if err != nil {
 			r.fail("claim a subscription for question "+question.ID, err)
 			return
@@ -412,8 +523,13 @@ func (r *notifierRun) settle(question *claimedQuestion, end time.Time) {
 	}
 	ctx, cancel := retry.ToRelease(r.ctx, end)
 	defer cancel()
-	// Its due time is as it was read, so it keeps its place among the due ones.
-	_, err := r.Service.claimQuestion(ctx, question.Question, notifiedAt, question.before.DueAt)
+	// Its due time is as it was read, so it keeps its place among the due ones. But one that found nobody else than
+	// people who have answered it goes behind the others: before them, it could keep a run from looking at these.
+	due := question.before.DueAt
+	if question.answered && !question.cut {
+		due = r.Clock.Now()
+	}
+	_, err := r.Service.claimQuestion(ctx, question.Question, notifiedAt, due)
 	r.fail("give question "+question.ID+" back", err)
 	r.record(func(report *Report) { report.Waiting++ })
 }
@@ -423,17 +539,42 @@ func (r *notifierRun) lastContext() (context.Context, context.CancelFunc) {
 	return retry.ToRelease(r.ctx, time.Now().Add(releaseTime))
 }
 
-// next takes the next person from the pool, if one may still be notified.
-func (r *notifierRun) next() (askahuman.Subscription, bool) {
-	goesOn := r.canGoOn()
+// next takes a place of the pool for a question, if a person may still be notified. A question looks at each once. It
+// waits for places where it is found out whether another question may have the person.
+func (r *notifierRun) next(question *claimedQuestion) (at int, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !goesOn || len(r.pool) == 0 {
-		return askahuman.Subscription{}, false
+	for !r.stopped && !r.outOfTime() {
+		waits := false
+		for at, now := range r.places {
+			if question.looked[at] || now == isTaken {
+				continue
+			}
+			if now == isFree {
+				r.places[at], question.looked[at] = isAsked, true
+				return at, true
+			}
+			waits = true
+		}
+		if !waits {
+			return 0, false
+		}
+		r.changed.Wait()
 	}
-	subscription := r.pool[0]
-	r.pool = r.pool[1:]
-	return subscription, true
+	return 0, false
+}
+
+// settlePlace says what was found out about a person for a question: who has answered it is left for the others.
+func (r *notifierRun) settlePlace(question *claimedQuestion, at int, answered bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if answered {
+		r.places[at], question.answered = isFree, true
+	} else {
+		r.places[at] = isTaken
+		r.left--
+	}
+	r.changed.Broadcast()
 }
 
 // canSend reports whether there is time, a push service and a person to notify.
@@ -441,7 +582,7 @@ func (r *notifierRun) canSend() bool {
 	goesOn := r.canGoOn()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return goesOn && len(r.pool) > 0
+	return goesOn && r.left > 0
 }
 
 // canGoOn reports whether there is time and a push service.
@@ -453,8 +594,14 @@ func (r *notifierRun) canGoOn() bool {
 
 // outOfTime reports whether the run should begin nothing new.
 func (r *notifierRun) outOfTime() bool {
-	deadline, ok := r.ctx.Deadline()
-	return r.ctx.Err() != nil || ok && time.Until(deadline) < timeToSpare
+	left, limited := r.timeLeft()
+	return r.ctx.Err() != nil || limited && left < 0
+}
+
+// timeLeft returns how long the run may still begin something, and whether its time is limited at all.
+func (r *notifierRun) timeLeft() (left time.Duration, limited bool) {
+	deadline, limited := r.ctx.Deadline()
+	return time.Until(deadline) - timeToSpare, limited
 }
 
 func (r *notifierRun) record(change func(*Report)) {

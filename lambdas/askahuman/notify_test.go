@@ -170,7 +170,7 @@ func TestRunDrawsAtRandom(t *testing.T) {
 func TestRunExpires(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]Report{"with push": {Questions: 1, Notified: 3},
-		"without push": {Waiting: 1}} {
+		"without push": {}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := newNotifying(t)
@@ -192,6 +192,31 @@ func TestRunExpires(t *testing.T) {
 			}
 			wantReport(t, n.run(t), Report{})
 		})
+	}
+}
+
+// Questions that everyone has answered who may be notified keep no others waiting, however many they are.
+func TestRunAfterEveryoneAnswered(t *testing.T) {
+	t.Parallel()
+	n := newNotifying(t)
+	const people, answered = 4, 3
+	n.subscribe(t, people)
+	for range answered {
+		q := n.askFor(t, 10)
+		for i := range people {
+			n.answer(t, fmt.Sprint("person ", i), text(q.ID, "an answer"))
+		}
+	}
+	n.now = n.now.Add(time.Second)
+	n.askFor(t, 5)
+	notified := 0
+	for range answered {
+		n.now = n.now.Add(time.Minute)
+		notified += n.run(t).Notified
+	}
+	if counts := n.inbox.byToken(); notified != people || len(counts) != people {
+		t.Errorf("got %d notifications: %v; want one of the last question for each of %d people", notified, counts,
+			people)
 	}
 }
 
@@ -468,9 +493,8 @@ func TestRunTimeEndsWhileSending(t *testing.T) {
 
 // hanging is an engine with 40 due questions and 200 subscriptions. It does not answer a release of a question.
 type hanging struct {
-	questions, subscriptions string // the answers to lists
-	question                 string // the form of one
-	claimed                  *sync.Map
+	due, questions, subscriptions string // the answers to lists
+	claimed                       *sync.Map
 }
 
 func (h hanging) Do(r *http.Request) (*http.Response, error) {
@@ -481,12 +505,12 @@ func (h hanging) Do(r *http.Request) (*http.Response, error) {
 	body, answer := string(content), "{}"
 	id := uuids.FindString(body)
 	switch _, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), "."); {
-	case operation == "Query" && strings.Contains(body, `"Questions"`):
-		answer = h.questions
-	case operation == "Query":
+	case operation == "Query" && strings.Contains(body, `"ByDue"`):
+		answer = h.due
+	case operation == "Query" && strings.Contains(body, `"Subscriptions"`):
 		answer = h.subscriptions
-	case operation == "GetItem" && strings.Contains(body, `"Questions"`):
-		answer = fmt.Sprintf(h.question, id)
+	case operation == "BatchGetItem":
+		answer = h.questions
 	case operation == "TransactWriteItems":
 		if _, again := h.claimed.LoadOrStore(id, true); again {
 			<-r.Context().Done()
@@ -506,23 +530,24 @@ func TestRunEndsWhileTheTablesHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
-		var questions, subscriptions []string
+		var due, questions, subscriptions []string
 		for i := range 40 {
-			questions = append(questions, fmt.Sprintf(`{"question_id":{"S":%q},"due_at":{"S":%q}}`, uuid.NewString(),
-				dynamo.FormatTime(now.Add(time.Duration(i-60)*time.Second))))
+			key := fmt.Sprintf(`"question_id":{"S":%q},"due_at":{"S":%q}`, uuid.NewString(),
+				dynamo.FormatTime(now.Add(time.Duration(i-60)*time.Second)))
+			due = append(due, "{"+key+"}")
+			questions = append(questions, fmt.Sprintf(
+				`{%s,"status":{"S":"OPEN"},"required_responses":{"N":"1"},"deadline":{"S":%q},"expires_at":{"N":"%d"}}`,
+				key, dynamo.FormatTime(now.Add(time.Hour)), now.Add(2*time.Hour).Unix()))
 		}
 		for i := range 200 {
 			subscriptions = append(subscriptions,
 				fmt.Sprintf(`{"subscription_id":{"S":%q},"fcm_token":{"S":"token-%d"},"active":{"S":"true"}}`,
 					uuid.NewString(), i))
 		}
-		question := fmt.Sprintf(
-			`{"Item":{"question_id":{"S":"%%s"},"status":{"S":"OPEN"},"required_responses":{"N":"1"},"due_at":{"S":%q},"deadline":{"S":%q},"expires_at":{"N":"%d"}}}`,
-			dynamo.FormatTime(now.Add(-time.Minute)), dynamo.FormatTime(now.Add(time.Hour)),
-			now.Add(2*time.Hour).Unix())
 		list := func(items []string) string { return `{"Items":[` + strings.Join(items, ",") + `]}` }
+		read := `{"Responses":{"Questions":[` + strings.Join(questions, ",") + `]}}`
 		tables := dynamotest.Over(t, askahuman.Platform().Database,
-			hanging{list(questions), list(subscriptions), question, &sync.Map{}})
+			hanging{list(due), read, list(subscriptions), &sync.Map{}})
 		push := &inbox{fail: func(attempt int, _ PushMessage) error {
 			if attempt <= 40 {
 				return errBroken

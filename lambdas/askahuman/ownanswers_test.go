@@ -30,7 +30,7 @@ func TestOwnAnswers(t *testing.T) {
 		{once, askahuman.StatusClosed, nil},
 		{short, askahuman.StatusExpired, nil},
 		{choiceAsk("a", "b"), "", func(q askahuman.Question) error {
-			return operators.HideQuestion(t.Context(), "olga", q.ID, true)
+			return operators.HideQuestion(t.Context(), as("olga"), q.ID, true)
 		}},
 	} {
 		p.now = p.now.Add(time.Second)

@@ -85,7 +85,7 @@ type PersonSubscription struct {
 	Minutes            int       `json:"min_interval_minutes"`
 	Active             bool      `json:"active"`
 	LastNotifiedAt     wire.Time `json:"last_notified_at,omitzero" format:"date-time"`
-	NextNotificationAt wire.Time `json:"next_notification_at,omitzero" format:"date-time"`
+	NextNotificationAt wire.Time `json:"next_notification_at,omitzero" format:"date-time" doc:"The soonest of the next one; absent: at once."`
 	CreatedAt          wire.Time `json:"created_at" format:"date-time"`
 	UpdatedAt          wire.Time `json:"updated_at" format:"date-time"`
 }
@@ -164,7 +164,11 @@ func (s *Service) readKept(ctx context.Context, data *PersonData) error {
 		}
 	}
 	var notified PersonNotified
-	if found, err = s.DB.Get(ctx, "GetNotified", &notified, notifiedKey(data.Person)...); found {
+	found, err = s.DB.Get(ctx, "GetNotified", &notified, notifiedKey(data.Person)...)
+	notified.ClaimedAt, notified.NotifiedAt = shownAt(time.Time(notified.ClaimedAt)),
+		shownAt(time.Time(notified.NotifiedAt))
+	// A claim that was given back leaves an item that says nothing.
+	if found && notified != (PersonNotified{}) {
 		data.Notified = &notified
 	}
 	return err
@@ -232,15 +236,21 @@ func (s *Service) keptSubscriptions(ctx context.Context, personHash string,
 			continue
 		}
 		shown := PersonSubscription{SubscriptionID: sub.ID, TokenDigest: digest(sub.Token), Minutes: sub.Minutes,
-			Active:             sub.Active == askahuman.SubscriptionActive,
-			NextNotificationAt: wire.Time(sub.NextNotificationAt),
-			CreatedAt:          wire.Time(sub.CreatedAt), UpdatedAt: wire.Time(sub.UpdatedAt)}
-		if sub.LastNotifiedAt.After(askahuman.Never) {
-			shown.LastNotifiedAt = wire.Time(sub.LastNotifiedAt)
-		}
+			Active:         sub.Active == askahuman.SubscriptionActive,
+			LastNotifiedAt: shownAt(sub.LastNotifiedAt), NextNotificationAt: shownAt(sub.NextNotificationAt),
+			CreatedAt: wire.Time(sub.CreatedAt), UpdatedAt: wire.Time(sub.UpdatedAt)}
 		subscriptions = append(subscriptions, shown)
 	}
 	return subscriptions, err
+}
+
+// shownAt is a moment of a notification as a person reads it: zero for [askahuman.Never], which also stands for at
+// once.
+func shownAt(at time.Time) wire.Time {
+	if !at.After(askahuman.Never) {
+		return wire.Time{}
+	}
+	return wire.Time(at)
 }
 
 // DeletePerson deletes what is kept of a person, as far as one request goes: repeat it while there is more. Answers
@@ -265,16 +275,33 @@ func (s *Service) DeletePerson(ctx context.Context, personHash string) (deleted 
 	if err := s.DB.Delete(ctx, "ForgetNotified", notifiedKey(personHash), expression.ConditionBuilder{}); err != nil {
 		return deleted, wrap(err, "forget a person's last notification")
 	}
+	if !s.Parts.WithoutModeration {
+		if err := s.forgetNameReport(ctx, personHash); err != nil {
+			return deleted, wrap(err, "forget the report of a person's name")
+		}
+	}
 	if !found {
 		return deleted, nil
 	}
 	if wait := stats.UpdatedAt.Add(settled).Sub(read); wait > 0 {
-		deleted.More, deleted.Wait = true, int((wait+time.Second-1)/time.Second)
-		return deleted, nil
+		deleted.More, deleted.Wait = true, int((min(wait, settled)+time.Second-1)/time.Second)
+		if stats.UpdatedAt.After(read) {
+			err = s.dateStats(ctx, personHash, stats, read)
+		}
+		return deleted, wrap(err, "date a person's stats")
 	}
 	unchanged, err := dynamo.Satisfied(s.forgetStats(ctx, personHash, stats))
 	deleted.More = !unchanged
 	return deleted, wrap(err, "delete a person's stats")
+}
+
+// dateStats dates stats that are ahead of the clock, which was set back, to now, unless an answer has come since they
+// were read. So a deletion waits once.
+func (s *Service) dateStats(ctx context.Context, personHash string, stats askahuman.Stats, now time.Time) error {
+	_, err := dynamo.Satisfied(s.DB.Update(ctx, "DateStats", []any{personHash},
+		expression.Set(dynamo.Name("updated_at"), moment(now)).Add(dynamo.Name("version"), expression.Value(1)),
+		dynamo.Equal("version", stats.Version), nil))
+	return err
 }
 
 // forgetAnswers makes a page of a person's answers nobody's. more says that there may be further ones.

@@ -100,6 +100,11 @@ func TestPersonData(t *testing.T) {
 		if len(second.Subscriptions) != 2 || second.Subscriptions[0].TokenDigest != digest("second-token") {
 			t.Errorf("got the subscriptions %+v", second.Subscriptions)
 		}
+		for _, sub := range second.Subscriptions {
+			if !sub.LastNotifiedAt.IsZero() || !sub.NextNotificationAt.IsZero() {
+				t.Errorf("a device that was never notified has %+v", sub)
+			}
+		}
 		if all := string(Must(json.Marshal([]PersonData{first, second}))(t)); strings.Contains(all, "-token") {
 			t.Errorf("a token is there in clear: %s", all)
 		}
@@ -141,6 +146,12 @@ func TestDeletePerson(t *testing.T) {
 		}
 		_, err := p.people.Answer(t.Context(), person(0), nil, text(questions[0].ID, "A second answer."))
 		wantErr(t, err, askahuman.ErrAlreadyAnswered)
+		if offered, _, err := p.people.Feed(t.Context(), person(0), nil, 20, ""); err != nil || len(offered) != 0 {
+			t.Errorf("the feed offers %+v, %v; want nothing that the person answered", offered, err)
+		}
+		if offered, _, err := p.people.Feed(t.Context(), person(2), nil, 20, ""); err != nil || len(offered) != 1 {
+			t.Errorf("the feed offers %+v, %v to someone else; want the open question", offered, err)
+		}
 		if receipt := p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "Anew.")); receipt.TotalPoints !=
 			receipt.PointsEarned {
 			t.Errorf("the person starts again with %+v", receipt)
@@ -164,6 +175,24 @@ func TestDeleteAfterAnswer(t *testing.T) {
 	}
 	if left := linked(t, p, person(0)); len(left) > 0 {
 		t.Errorf("the tables still have the person: %v", left)
+	}
+}
+
+// A clock that was set back has dated the last answer ahead: a deletion waits as long as after an answer of now, once.
+func TestDeleteAfterClockWasSetBack(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{5 * time.Second, time.Hour, 40 * 24 * time.Hour} {
+		p := newPlatform(t)
+		p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "An answer."))
+		p.now = p.now.Add(-ahead)
+		got := Must(p.people.DeletePerson(t.Context(), person(0)))(t)
+		if got != (Deleted{Answers: 1, More: true, Wait: 10}) {
+			t.Errorf("%s ahead: got %+v", ahead, got)
+		}
+		p.now = p.now.Add(settled)
+		if got := Must(p.people.DeletePerson(t.Context(), person(0)))(t); got != (Deleted{}) {
+			t.Errorf("%s ahead: then got %+v", ahead, got)
+		}
 	}
 }
 
@@ -273,8 +302,8 @@ func TestDeleteBlocked(t *testing.T) {
 	p, _ := knownPerson(t, 2)
 	operators := p.as(t, "moderationapi")
 	Must(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Ann"}))(t)
-	OK(t, operators.ResetHandle(t.Context(), person(0), true))
-	OK(t, operators.BlockPerson(t.Context(), person(0), true))
+	OK(t, operators.ResetHandle(t.Context(), as("olga"), person(0), true))
+	OK(t, operators.BlockPerson(t.Context(), as("olga"), person(0), true))
 	for range 2 {
 		deleteAll(t, p.people, p, person(0))
 		if left := fmt.Sprint(linked(t, p, person(0))); left != "map[UserStats:1]" {
@@ -291,7 +320,7 @@ func TestDeleteBlocked(t *testing.T) {
 	q := p.ask(t, textAsk())
 	_, err := p.people.Answer(t.Context(), person(0), nil, text(q.ID, "An answer."))
 	wantErr(t, err, askahuman.ErrBlocked)
-	OK(t, operators.BlockPerson(t.Context(), person(0), false))
+	OK(t, operators.BlockPerson(t.Context(), as("olga"), person(0), false))
 	deleteAll(t, p.people, p, person(0))
 	if receipt := p.answer(t, person(0), text(q.ID, "Anew.")); receipt.TotalPoints != receipt.PointsEarned {
 		t.Errorf("the person starts again with %+v", receipt)

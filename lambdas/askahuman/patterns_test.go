@@ -2,6 +2,7 @@ package askahuman
 
 import (
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -174,14 +175,15 @@ func TestReadsPageToTheEnd(t *testing.T) {
 				check(fmt.Sprintf("agent's questions, limit %d", limit),
 					agentPages(t, store, "agent", "", limit, start), true)
 			}
-			var ids []string
-			if err := store.dueQuestions(ctx, start, func(q askahuman.Question) bool {
-				ids = append(ids, q.ID)
-				return true
-			}); err != nil {
-				t.Fatal(err)
+			for what, list := range map[string]iter.Seq2[string, error]{"due questions": store.dueQuestions(ctx, start),
+				"overdue questions": store.overdueQuestions(ctx, start.Add(askahuman.MaxTimeout))} {
+				var ids []string
+				for id, err := range list {
+					OK(t, err)
+					ids = append(ids, id)
+				}
+				check(what, ids, false)
 			}
-			check("due questions", ids, false)
 			if subs, err := store.dueSubscriptions(ctx, start, 1000); err != nil || len(subs) != n {
 				t.Errorf("due subscriptions: got %d, %v; want %d", len(subs), err, n)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -68,6 +69,7 @@ type openQuestions struct {
 	// BlockedAt is when an operator blocked the agent; empty: not blocked. It is here because each ask
 	// writes the item, so that a block costs nothing, and counts for an ask that is under way.
 	BlockedAt string `dynamodbav:"blocked_at"`
+	askahuman.LastDecision
 }
 
 func idSet(ids ...string) expression.ValueBuilder {
@@ -302,10 +304,11 @@ func (s *Service) agentQuestions(ctx context.Context, agentID string, status ask
 // agentOpenQuestions is AgentQuestions for questions that take answers.
 func (s *Service) agentOpenQuestions(ctx context.Context, agentID string, status askahuman.Status, limit int,
 	after position, now time.Time) (_ []askahuman.Question, next string, _ error) {
-	ids, _, err := s.openIDs(ctx, agentID)
+	listed, err := s.openIDs(ctx, agentID)
 	if err != nil {
 		return nil, "", err
 	}
+	ids := listed.IDs
 	if after != (position{}) {
 		ids = slices.DeleteFunc(ids, func(id string) bool { return id >= after.ID })
 	}
@@ -337,15 +340,14 @@ func positionOf(q askahuman.Question) position { return position{time.Time(q.Cre
 
 func cursorAfter(q askahuman.Question) string { return formatCursor(positionOf(q)) }
 
-// openIDs returns the ids of the questions that have a place in the agent's quota, newest first, and whether the agent
-// is blocked. Each question that takes answers has a place.
-func (s *Service) openIDs(ctx context.Context, agentID string) (ids []string, blocked bool, err error) {
-	var listed openQuestions
+// openIDs returns the ids of the questions that have a place in the agent's quota, newest first, and what operators
+// decided about the agent. Each question that takes answers has a place.
+func (s *Service) openIDs(ctx context.Context, agentID string) (listed openQuestions, err error) {
 	_, err = s.DB.Get(ctx, "GetOpenQuestionIDs", &listed, quota(agentID)...)
 	// Ids begin with the moment.
 	slices.Sort(listed.IDs)
 	slices.Reverse(listed.IDs)
-	return listed.IDs, listed.BlockedAt != "", err
+	return listed, err
 }
 
 // answerable reads questions by a pattern, and returns those that take answers.
@@ -450,38 +452,52 @@ func (s *Service) openQuestions(ctx context.Context, limit int, after position,
 	return questions, false, nil
 }
 
-// dueQuestions reads the questions that are due at now, longest due first, page by page until yield returns false.
-func (s *Service) dueQuestions(ctx context.Context, now time.Time, yield func(askahuman.Question) bool) error {
+// keysPerPage is how many keys of due questions one request reads.
+const keysPerPage = questionsPerRun/2 + 1
+
+// dueQuestions lists the ids of the questions that are due at now, longest due first.
+func (s *Service) dueQuestions(ctx context.Context, now time.Time) iter.Seq2[string, error] {
+	return s.dueIDs(ctx, "ListDueQuestions", "due_at", now)
+}
+
+// overdueQuestions lists the ids of the open and partial questions whose deadline has passed at now, earliest deadline
+// first.
+func (s *Service) overdueQuestions(ctx context.Context, now time.Time) iter.Seq2[string, error] {
+	return s.dueIDs(ctx, "ListOverdueQuestions", "deadline", now)
+}
+
+// dueIDs lists ids of an index of due questions, whose sort key is a moment, up to now. It reads a page when the caller
+// needs it.
+func (s *Service) dueIDs(ctx context.Context, pattern, sortKey string, now time.Time) iter.Seq2[string, error] {
 	var lists []list
 	for _, key := range s.Shards.keys(dueKey) {
-		lists = append(lists, s.DB.Items(ctx, "ListDueQuestions", dynamo.Query{
-			Values: []any{key, dynamo.FormatTime(now)},
+		lists = append(lists, s.DB.Items(ctx, pattern, dynamo.Query{
+			Values: []any{key, dynamo.FormatTime(now)}, PageSize: s.Shards.pageSize(keysPerPage),
 		}))
 	}
-	for item, err := range merge("due_at", false, lists...) {
-		if err != nil {
-			return err
-		}
-		var key askahuman.Question
-		if err := attributevalue.UnmarshalMap(item, &key); err != nil {
-			return fmt.Errorf("read due question: %w", err)
-		}
-		// The index has only keys, and may be a moment behind.
-		q, err := s.question(ctx, key.ID, now)
-		if errors.Is(err, askahuman.ErrQuestionNotFound) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if q.DueAt.IsZero() || q.DueAt.After(now) {
-			continue
-		}
-		if !yield(q) {
-			return nil
+	return func(yield func(string, error) bool) {
+		for item, err := range merge(sortKey, false, lists...) {
+			var key askahuman.Question
+			if err == nil {
+				err = attributevalue.UnmarshalMap(item, &key)
+			}
+			if !yield(key.ID, err) || err != nil {
+				return
+			}
 		}
 	}
-	return nil
+}
+
+// questionsByID reads questions of a list of due ones as they are now, also after their retention: an index may be a
+// moment behind, and nothing has marked them yet. It leaves out those that are gone.
+func (s *Service) questionsByID(ctx context.Context, ids []string) (questions []askahuman.Question, err error) {
+	read, err := dynamo.ReadBatch[askahuman.Question](ctx, s.DB, "GetDueQuestions", keysByID(ids)...)
+	for _, q := range read {
+		if q != nil {
+			questions = append(questions, unstored(*q))
+		}
+	}
+	return questions, err
 }
 
 // claimQuestion makes the question due again at next, and sets when people were notified (zero: no one was), if it is

@@ -64,7 +64,7 @@ func TestOptionShares(t *testing.T) {
 	choose(2, 80, 0, 20)
 	choose(2, 67, 0, 33)
 	// What an operator has hidden is in no share.
-	OK(t, operators.HideResponse(t.Context(), "olga", q.ID, receipts[5].ResponseID, true))
+	OK(t, operators.HideResponse(t.Context(), as("olga"), q.ID, receipts[5].ResponseID, true))
 	choose(1, 67, 17, 16)
 	// The answer counts also when the others cannot be read.
 	failed := errors.New("the table rests")

@@ -333,7 +333,14 @@ func (w *world) checkDue(reader *Service, writers []*Service) {
 	seen := map[string]int{}
 	now := start.Add(time.Duration(w.random.IntN(30)) * time.Second)
 	next := now.Add(time.Second)
-	err := reader.dueQuestions(w.ctx, now, func(q askahuman.Question) bool {
+	for id, err := range reader.dueQuestions(w.ctx, now) {
+		w.must(err)
+		read, err := reader.questionsByID(w.ctx, []string{id})
+		w.must(err)
+		if len(read) == 0 || read[0].DueAt.IsZero() || read[0].DueAt.After(now) {
+			continue
+		}
+		q := read[0]
 		seen[q.ID]++
 		claimed, err := writers[len(seen)%len(writers)].claimQuestion(w.ctx, q, now, next)
 		w.must(err)
@@ -343,9 +350,7 @@ func (w *world) checkDue(reader *Service, writers []*Service) {
 		if len(seen) <= 4 {
 			w.step(writers[len(seen)%len(writers)])
 		}
-		return true
-	})
-	w.must(err)
+	}
 	for id := range seen {
 		// It must be due again for the next reading.
 		if _, open := w.open[id]; open {

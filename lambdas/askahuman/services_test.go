@@ -205,6 +205,9 @@ func TestFeedIsBounded(t *testing.T) {
 	questions := make([]askahuman.Question, all)
 	for i := range questions {
 		questions[i] = questionAt(fmt.Sprint("agent ", i/100), p.now.Add(time.Duration(i)*time.Millisecond))
+		if i > 0 {
+			questions[i].CurrentResponses = 1
+		}
 		group.Go(func() error { return p.createQuestion(t.Context(), questions[i]) })
 		if i > 0 {
 			item := Must(dynamo.Marshal(responseTo(questions[i], "me", p.now)))(t)
@@ -305,9 +308,9 @@ func TestRefusedWithoutTables(t *testing.T) {
 		"Read":           {of(p.Read(ctx, "agent", "x")), askahuman.ErrQuestionNotFound},
 		"Close":          {p.Close(ctx, "agent", strings.ToUpper(q.ID)), askahuman.ErrQuestionNotFound},
 		"Answer":         {of(p.people.Answer(ctx, "me", nil, text("", "yes"))), askahuman.ErrQuestionNotFound},
-		"ReportQuestion": {of(p.people.ReportQuestion(ctx, "me", about)), askahuman.ErrQuestionNotFound},
-		"Dismiss":        {p.Dismiss(ctx, "olga", "x", true), askahuman.ErrReportNotFound},
-		"HideQuestion":   {p.HideQuestion(ctx, "olga", "x", true), askahuman.ErrQuestionNotFound},
+		"ReportQuestion": {of(p.people.ReportByPerson(ctx, "me", byPerson(about))), askahuman.ErrQuestionNotFound},
+		"Dismiss":        {p.Dismiss(ctx, as("olga"), "x", true), askahuman.ErrReportNotFound},
+		"HideQuestion":   {p.HideQuestion(ctx, as("olga"), "x", true), askahuman.ErrQuestionNotFound},
 		"Unsubscribe":    {p.Unsubscribe(ctx, "x"), askahuman.ErrSubscriptionNotFound},
 		"List/Cursor":    {listed(p.List(ctx, "agent", "", 20, "x")), errCursor},
 		"Feed/Audience":  {listed(p.Feed(ctx, "me", []string{"x"}, 20, "")), nil},
@@ -315,9 +318,9 @@ func TestRefusedWithoutTables(t *testing.T) {
 		"Subscribe/Form": {of(p.Subscribe(ctx, "me", askahuman.NewSubscription{})), nil},
 		"Renew/Form":     {of(p.RenewSubscription(ctx, "me", askahuman.SubscriptionRenewal{})), nil},
 		"Change/Form":    {of(p.ChangeSubscription(ctx, q.ID, askahuman.SubscriptionChange{})), nil},
-		"ReportQ/Form":   {of(p.people.ReportQuestion(ctx, "me", askahuman.QuestionReport{})), nil},
+		"ReportQ/Form":   {of(p.people.ReportByPerson(ctx, "me", askahuman.PersonReport{})), nil},
 		"ReportResponse": {of(p.ReportResponse(ctx, "agent", askahuman.ResponseReport{})), nil},
-		"ReportQ/Tables": {of(p.people.ReportQuestion(ctx, "me", asked)), errBroken},
+		"ReportQ/Tables": {of(p.people.ReportByPerson(ctx, "me", byPerson(asked))), errBroken},
 		"ReportR/Tables": {of(p.ReportResponse(ctx, "agent", askahuman.ResponseReport{QuestionReport: asked,
 			ResponseID: q.ID})), errBroken},
 		"Answer/Tables": {of(p.people.Answer(ctx, "me", nil, text(q.ID, "yes"))), errBroken},

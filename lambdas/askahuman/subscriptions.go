@@ -321,11 +321,14 @@ func (s *Service) moveToken(ctx context.Context, existing askahuman.Subscription
 	return changed, err
 }
 
+// peoplePerPage is how many subscriptions one request reads, at most.
+const peoplePerPage = 250
+
 // dueSubscriptions reads active subscriptions whose interval has passed at now, longest ago first, at most limit.
 func (s *Service) dueSubscriptions(ctx context.Context, now time.Time, limit int) ([]askahuman.Subscription, error) {
 	var subscriptions []askahuman.Subscription
 	for record, err := range dynamo.Read[askahuman.Subscription](ctx, s.DB, "ListDueSubscriptions", dynamo.Query{
-		Values: []any{askahuman.SubscriptionActive, dynamo.FormatTime(now)}, PageSize: limit,
+		Values: []any{askahuman.SubscriptionActive, dynamo.FormatTime(now)}, PageSize: min(limit, peoplePerPage),
 	}) {
 		if err != nil {
 			return nil, err
@@ -359,17 +362,21 @@ func setNotified(last, next time.Time) expression.UpdateBuilder {
 		Set(dynamo.Name("next_notification_at"), moment(next))
 }
 
+// errAnswered says that a person has answered a question, and need not be notified of it.
+var errAnswered = errors.New("the person has answered the question")
+
 // claimSubscription takes a subscription, and the person who made it, for one notification of a question at now. It
-// reports whether it did: the subscription has to be active and its due time as it was read, the person must not have
-// answered the question, and nothing may have been sent to the person, on any device, within the subscription's
-// interval. It claims the person, and then the subscription: no other run
-// claims a subscription of the person in between. A run that dies there makes the person wait, as one does that dies
-// before it sends.
+// returns errAnswered if the person has answered the question. Else it reports whether it did: the subscription has to
+// be active and its due time as it was read, and nothing may have been sent to the person, on any device, within the
+// subscription's interval. It claims the person, and then the subscription: no other run claims a subscription of the
+// person in between. A run that dies there makes the person wait, as one does that dies before it sends.
 func (s *Service) claimSubscription(ctx context.Context, sub askahuman.Subscription, questionID string,
 	now time.Time) (bool, error) {
 	if sub.PersonHash != "" {
-		if answered, err := s.hasAnswered(ctx, questionID, sub.PersonHash); answered || err != nil {
+		if answered, err := s.hasAnswered(ctx, questionID, sub.PersonHash); err != nil {
 			return false, err
+		} else if answered {
+			return false, errAnswered
 		}
 		if claimed, person, err := s.claimPerson(ctx, sub, now); err != nil {
 			return false, err

@@ -66,7 +66,7 @@ type AgentKey struct {
 	RevokedAt time.Time `dynamodbav:"revoked_at" attribute:"From when the key is refused; absent while it is taken: {time}"`
 }
 
-// ID returns what identifies the key for people: the first 12 digits of its hash.
+// ID returns the key's id, by which people refer to it: the first 12 digits of its hash.
 func (k AgentKey) ID() string { return k.Hash[:min(AgentKeyIDLength, len(k.Hash))] }
 
 // HashAgentKey returns the SHA-256 of a key, in hexadecimal. A key has 260 random bits, so neither salt nor a slow hash

@@ -15,7 +15,7 @@ type Answer struct {
 	ResponseTimeMS *int64  `json:"response_time_ms,omitempty" nullable:"true" minimum:"0" doc:"Milliseconds from seeing the question to sending the answer." example:"42000"`
 }
 
-// Check finds an answer that has neither a text nor an option, or has both.
+// Check adds a problem for an answer that has neither a text nor an option, or has both.
 func (a Answer) Check(p *validate.Problems, _ string) {
 	switch {
 	case a.Text == nil && a.Option == nil:

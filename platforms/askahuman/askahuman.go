@@ -23,7 +23,7 @@ var (
 	CallerPerson = schema.Caller{Name: "person", Header: FingerprintHeader}
 )
 
-// What the rate limits of Ask-a-Human count calls by, beside [schema.PerAddress].
+// The identities by which the rate limits of Ask-a-Human count calls, beside [schema.PerAddress].
 const (
 	PerAgent  schema.Identity = "agent"
 	PerPerson schema.Identity = "person"

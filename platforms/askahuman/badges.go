@@ -26,7 +26,7 @@ type Badge struct {
 	EarnedAt wire.Time `json:"earned_at" format:"date-time" example:"2026-02-02T09:45:00.000Z"`
 }
 
-// NextBadge is a badge that a person has not earned, and how far they are.
+// NextBadge is a person's progress towards a badge.
 type NextBadge struct {
 	ID   string `json:"id" doc:"As in badges." example:"answers_10"`
 	Name string `json:"name" example:"Getting Started"`
@@ -97,9 +97,9 @@ func newBadges(stats Stats, question Question, now time.Time) []Badge {
 	return earned
 }
 
-// NextBadges returns at most n badges that a person with these stats may earn next, the nearest first: those of which
-// the person has a part already, then by how much is left. Of badges that count the same it has the lowest alone. A
-// streak counts as stats have it ([Stats.StreakAsOf] says whether it has ended since).
+// NextBadges returns up to n badges that a person with these stats can earn next, the nearest first. Badges with
+// progress precede those without; then those precede of which less is left. Of badges that count the same thing only
+// the lowest is returned. A streak is taken from stats, though it may have ended since ([Stats.StreakAsOf]).
 func NextBadges(stats Stats, n int) []NextBadge {
 	next := []NextBadge{}
 	for _, l := range ladders() {
@@ -124,7 +124,7 @@ func category(question Question) string {
 
 func isNight(t time.Time, zone *time.Location) bool { return t.In(zone).Hour() < nightEnds }
 
-// EarnedBadges returns the person's badges. A badge of a later version has its id as the name.
+// EarnedBadges returns the person's badges. A badge that this version does not know has its id as its name.
 func (s Stats) EarnedBadges() []Badge {
 	names := map[string]string{}
 	for _, l := range ladders() {

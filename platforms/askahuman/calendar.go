@@ -15,7 +15,7 @@ func Week(t time.Time) string {
 	return t.AddDate(0, 0, -sinceMonday).Format(dateFormat)
 }
 
-// Day returns the key that the stats of this period have at a moment. It is empty for all time.
+// Day returns the key of the period's leaderboard at a moment. It is "" for [PeriodAllTime].
 func (p Period) Day(t time.Time) string {
 	switch p {
 	case PeriodDaily:

@@ -2,7 +2,7 @@ package askahuman
 
 import "github.com/onesynth-cdk/onesynth/schema/wire"
 
-// DeliveryState says whether an endpoint has the webhook of a question.
+// DeliveryState is the state of the webhook of a question.
 type DeliveryState string
 
 // The states.
@@ -11,14 +11,14 @@ const (
 	DeliveryWaiting DeliveryState = "waiting"
 	// DeliveryDone: the endpoint has taken it.
 	DeliveryDone DeliveryState = "delivered"
-	// DeliveryGivenUp: the last attempt has failed, or the endpoint wants no more webhooks.
+	// DeliveryGivenUp: the last attempt has failed, the endpoint wants no more webhooks, or the agent is blocked.
 	DeliveryGivenUp DeliveryState = "given_up"
 )
 
-// Delivery says how far the webhook of a question is, on the wire, too. It does not say what the endpoint answered,
-// which concerns only its owner.
+// Delivery is the progress of the webhook of a question, on the wire, too. It leaves out the endpoint's answer, which
+// concerns only its owner.
 type Delivery struct {
-	State DeliveryState `json:"state" dynamodbav:"delivery" enum:"waiting,delivered,given_up" doc:"waiting: the question has not ended, or another attempt follows. delivered: the endpoint has taken it. given_up: the last attempt failed, or the endpoint answered 410." attribute:"DELIVERY#: how far the webhook of the question is: waiting, delivered or given_up"`
+	State DeliveryState `json:"state" dynamodbav:"delivery" enum:"waiting,delivered,given_up" doc:"waiting: the question has not ended, or another attempt follows. delivered: the endpoint has taken it. given_up: the last attempt failed, the endpoint answered 410, or an operator has blocked the agent." attribute:"DELIVERY#: how far the webhook of the question is: waiting, delivered or given_up"`
 	// Attempts counts the ended attempts at the webhook that was queued last.
 	Attempts int `json:"attempts" dynamodbav:"attempts" doc:"How many attempts were made." example:"1" attribute:"DELIVERY#: attempts at the webhook"`
 	// AttemptedAt is when the last attempt ended. Zero: none has ended.

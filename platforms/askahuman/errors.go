@@ -2,10 +2,26 @@ package askahuman
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
+
+// DecidedError says that an operator has decided about the same thing since the caller read it. It contains that
+// decision.
+type DecidedError struct{ LastDecision }
+
+// Error says who has decided what, and when.
+func (e *DecidedError) Error() string {
+	return fmt.Sprintf("operator %s has decided this at %s, with the outcome %s: read it again, and decide about what "+
+		"it is now", e.By, e.At, e.What)
+}
+
+// Problem implements [problem.Problem].
+func (e *DecidedError) Problem() *problem.Error {
+	return &problem.Error{Status: http.StatusConflict, Code: "DECIDED_MEANWHILE", Message: e.Error()}
+}
 
 // The errors that callers distinguish. The wire format lists the codes of questions and answers; those of
 // subscriptions, blocks and operators are for cases that it does not mention.
@@ -35,9 +51,24 @@ var (
 	ErrResponseNotFound = problem.New(http.StatusNotFound, "RESPONSE_NOT_FOUND",
 		"no such answer to this question: send the response_id as the question's answers have it; answers "+
 			"are kept for 30 days")
-	// ErrNeverAnswered: the person has no place on a leaderboard that could have a name.
+	// ErrNeverAnswered: the person is on no leaderboard, and so cannot choose a name.
 	ErrNeverAnswered = problem.New(http.StatusConflict, "NEVER_ANSWERED",
 		"you are on no leaderboard yet: answer a question, then choose a name")
+	// ErrHandleReserved: the name looks like that of someone who operates the platform, or of no one.
+	ErrHandleReserved = problem.New(http.StatusBadRequest, "HANDLE_RESERVED",
+		"this name promises someone else, such as an operator, whatever letters it is written with: choose another")
+	// ErrHandleOffensive: the name has a word that insults.
+	ErrHandleOffensive = problem.New(http.StatusBadRequest, "HANDLE_OFFENSIVE",
+		"this name has a word that insults people: choose another")
+	// ErrHandleNumber: the name can be a phone number.
+	ErrHandleNumber = problem.New(http.StatusBadRequest, "HANDLE_NUMBER",
+		"this name has more than 6 digits, as phone numbers have: choose one with fewer")
+	// ErrHandleTaken: another person on the leaderboards has the name, or one that looks like it.
+	ErrHandleTaken = problem.New(http.StatusConflict, "HANDLE_TAKEN",
+		"someone else on the leaderboards has this name, or one that looks like it: choose another")
+	// ErrHandleNotFound: no one on the leaderboards has the name that was reported.
+	ErrHandleNotFound = problem.New(http.StatusNotFound, "HANDLE_NOT_FOUND",
+		"no one on the leaderboards has this name: send it as they show it")
 	// ErrHandleReset: an operator has taken the person's name away.
 	ErrHandleReset = problem.New(http.StatusForbidden, "HANDLE_RESET",
 		"an operator of this platform has reset your name, and you cannot choose another: ask them")

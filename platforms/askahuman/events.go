@@ -11,7 +11,7 @@ const (
 	ContentReported  = "ContentReported"
 )
 
-// QuestionAskedEvent is a new question.
+// QuestionAskedEvent is the detail of [QuestionAsked].
 type QuestionAskedEvent struct {
 	QuestionID        string       `json:"question_id" dynamodbav:"question_id" format:"uuid" doc:"The question."`
 	AgentID           string       `json:"agent_id" dynamodbav:"agent_id" maxLength:"128" doc:"The agent that asked."`
@@ -24,7 +24,7 @@ type QuestionAskedEvent struct {
 	Deadline          string       `json:"expires_at" dynamodbav:"deadline" format:"date-time" doc:"When answers stop being taken."`
 }
 
-// QuestionProgressEvent says how far a question is.
+// QuestionProgressEvent is the detail of [QuestionAnswered], [QuestionClosed] and [QuestionExpired].
 type QuestionProgressEvent struct {
 	QuestionID        string `json:"question_id" dynamodbav:"question_id" format:"uuid" doc:"The question."`
 	AgentID           string `json:"agent_id" dynamodbav:"agent_id" maxLength:"128" doc:"The agent that asked."`
@@ -35,7 +35,7 @@ type QuestionProgressEvent struct {
 	Hidden            bool   `json:"hidden" dynamodbav:"-" doc:"Whether an operator has hidden it."`
 }
 
-// ContentReportedEvent is a report of a question or of an answer. It has neither the comment nor who reported.
+// ContentReportedEvent is the detail of [ContentReported]. It has neither the comment nor who reported.
 type ContentReportedEvent struct {
 	ReportID   string `json:"report_id" dynamodbav:"report_id" format:"uuid" doc:"What was reported: the id of the answer, or else of the question."`
 	QuestionID string `json:"question_id" dynamodbav:"question_id" format:"uuid" doc:"The question, or that of the answer."`

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // The flags of a suspicious answer. The answer is still stored and earns its points;
@@ -84,9 +86,10 @@ func onlyMinimalTexts(response Response, recent []Response) bool {
 	return texts == minimalTexts
 }
 
-// contentDigest is SHA-256, in hexadecimal, of a text without its case and with
-// single blanks for its white space: texts that differ only in these are the same.
+// contentDigest is SHA-256, in hexadecimal, of a text in Unicode's form NFC, without its case and with single blanks
+// for its white space: texts that differ only in these are the same.
 func contentDigest(text string) string {
-	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(strings.ToLower(text)), " ")))
+	text = norm.NFC.String(strings.ToLower(norm.NFC.String(text)))
+	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(text), " ")))
 	return hex.EncodeToString(sum[:])
 }

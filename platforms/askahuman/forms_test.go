@@ -59,6 +59,7 @@ func TestForms(t *testing.T) {
 			Type: askahuman.QuestionType(strings.Repeat("\xff", 100_000))}, []string{"type"}},
 		"an option of blanks":         {options("a", " \u200b"), []string{"options[1]"}},
 		"options that look the same":  {options("a", " a"), []string{"options[1]"}},
+		"options of two normal forms": {options("caf\u00e9", "cafe\u0301"), []string{"options[1]"}},
 		"options that differ in case": {options("a", "A"), nil},
 		"eleven options, two of them wrong": {options("1", "2", "3", "", "5", "6", "7", "8", "9", "0", "1"),
 			[]string{"options", "options[3]", "options[10]"}},

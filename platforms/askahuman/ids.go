@@ -38,6 +38,9 @@ func AskedAt(questionID string) time.Time {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16)).UTC()
 }
 
+// NameReportID returns the id of the report of a person's name: one person has one.
+func NameReportID(personHash string) string { return ResponseID("name", personHash) }
+
 // IsID reports whether s is a UUID as the service writes it. Another spelling of the same UUID is
 // another key to a store, so it is no id.
 func IsID(s string) bool {

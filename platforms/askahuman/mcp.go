@@ -17,12 +17,16 @@ const (
 	rootMetadataPath = "/.well-known/oauth-protected-resource"
 )
 
-// The variables of the function mcpapi that say who issues agents' tokens, and which scope they ask for. They are
-// absent if agents show no tokens, or have no scope.
+// The environment variables of the function mcpapi with the issuer and the scope of agents' tokens. They are absent if
+// agents show no tokens, or have no scope.
 const (
 	TokenIssuerVariable = "ISSUER"
 	TokenScopeVariable  = "SCOPE"
 )
+
+// BasePathVariable is the environment variable of the function mcpapi with the base path of the API's domain name. It
+// is absent if the domain name has none.
+const BasePathVariable = "BASE_PATH"
 
 // The tools of the Model Context Protocol leave these access patterns and metrics to agentapi: no tool reports an
 // answer, or reads the secrets of webhooks.

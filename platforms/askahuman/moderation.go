@@ -21,6 +21,7 @@ func withModeration(p *schema.Platform) {
 		"When an operator hid it; absent otherwise: "+timestampFormat))
 	describe(p, "Responses", schema.String.Attribute("hidden_at",
 		"When an operator hid it; absent otherwise: "+timestampFormat))
+	describe(p, "UserStats", decisionAttributes("")...)
 	describe(p, "UserStats",
 		schema.String.Attribute("blocked_at",
 			"When an operator blocked the person; absent otherwise: "+timestampFormat),
@@ -29,6 +30,7 @@ func withModeration(p *schema.Platform) {
 				"otherwise: "+timestampFormat))
 	describe(p, "Guards", schema.String.Attribute("blocked_at",
 		"OPEN#: when an operator blocked the agent; absent otherwise: "+timestampFormat))
+	describe(p, "Guards", decisionAttributes("OPEN#: ")...)
 	for _, name := range []string{"ListResponses", "GetAnsweredQuestions"} {
 		read := pattern(p, name)
 		read.Attributes = append(slices.Clone(read.Attributes), "hidden_at")
@@ -64,6 +66,16 @@ func withModeration(p *schema.Platform) {
 		operatorRoute("block", "PUT", "/operator/blocks", "Block a person or an agent, or lift the block"),
 	)
 	withOperatedData(p)
+}
+
+// decisionAttributes describe a [LastDecision] in a table. of begins each description.
+func decisionAttributes(of string) []schema.Attribute {
+	return []schema.Attribute{
+		schema.Number.Attribute("decisions", of+"how often operators have decided; absent before the first time"),
+		schema.String.Attribute("decision", of+"what they decided last: blocked, unblocked, name_reset or name_free"),
+		schema.String.Attribute("decided_by", of+"the subject of the token of that operator"),
+		schema.String.Attribute("decided_at", of+"when that was: "+timestampFormat),
+	}
 }
 
 func operatorRoute(id, method, path, summary string) schema.Route {
@@ -110,6 +122,9 @@ func moderationPatterns() []schema.AccessPattern {
 			Returning("question_id", "prompt", "options", "agent_id", "hidden_at"),
 		schema.BatchGetItem.Pattern("GetReportedResponses", "Responses", "The answers of a page of reports.").
 			Returning("question_id", "response_id", "answer", "selected_option", "fingerprint_hash", "hidden_at"),
+		schema.BatchGetItem.Pattern("GetPeople", "UserStats",
+			"The people of a page of reports or of a leaderboard, with what operators decided about them.").
+			Returning("fingerprint_hash", "handle", "handle_reset_at", "blocked_at", "decisions"),
 		schema.BatchGetItem.Pattern("GetOpenQuestions", "Questions", "The questions of an agent that take answers.").
 			Consistently(),
 		schema.Transaction("HideQuestion", "Hide a question, which closes it, or show it again.",
@@ -120,9 +135,9 @@ func moderationPatterns() []schema.AccessPattern {
 		schema.Transaction("HideResponse", "Hide an answer, or show it again.",
 			schema.UpdateItem.On("Responses", "hidden_at, if there is such an answer"),
 			decided),
-		schema.UpdateItem.Pattern("DecideReport", "Reports", "Dismiss a report, or open it again."),
+		schema.UpdateItem.Pattern("DecideReport", "Reports",
+			"Dismiss a report, or open it again, unless what it is about is hidden."),
 		schema.Existing("ListTopTotal"), schema.Existing("ListTopDaily"), schema.Existing("ListTopWeekly"),
-		schema.Existing("GetHandles"),
 		schema.UpdateItem.Pattern("ResetHandle", "UserStats",
 			"Take the name of a person who has answered, or let them choose again. It counts the version up, too."),
 		schema.UpdateItem.Pattern("BlockPerson", "UserStats",

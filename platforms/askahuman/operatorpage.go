@@ -17,6 +17,7 @@ func withOperatorPage(p *schema.Platform) {
 	p.Routes = append(p.Routes,
 		pageRoute("operatorpage", OperatorPage, "Sign in, and see what was reported"),
 		pageRoute("operatorpage", OperatorPage+"/agent", "See an agent's questions"),
+		pageRoute("operatorpage", OperatorPage+"/names", "See the names on the leaderboards"),
 		pageRoute("operatorpage", OperatorPage+"/assets/{path+}", "Load a part of the page for operators"),
 	)
 }

@@ -26,6 +26,8 @@ func ownDataPatterns() []schema.AccessPattern {
 		schema.UpdateItem.Pattern("ForgetAnswer", "Responses",
 			"Take out of an answer what tells whose it is, if it is this person's. The answer stays."),
 		schema.DeleteItem.Pattern("ForgetNotified", "Guards", "Delete when a person was last notified."),
+		schema.UpdateItem.Pattern("DateStats", "UserStats",
+			"Date a person's stats to now that a clock which was set back has dated ahead."),
 		schema.DeleteItem.Pattern("ForgetStats", "UserStats",
 			"Delete a person's stats, if they are as they were read: no answer came meanwhile."),
 	)
@@ -41,6 +43,9 @@ func withOperatedData(p *schema.Platform) {
 	*p = p.Join(schema.Own{AccessPatterns: append(schema.UsedBy("moderationapi", all...),
 		schema.UpdateItem.Pattern("ForgetBlocked", "UserStats",
 			"Delete a blocked person's stats, if they are as they were read, and keep the block.").
+			UsedBy("humanapi", "moderationapi"),
+		schema.UpdateItem.Pattern("ForgetNameReport", "Reports",
+			"Take the person, the name and what was said out of the report of a person's name, and end its retention.").
 			UsedBy("humanapi", "moderationapi"))})
 	moderationapi := function(p, "moderationapi")
 	moderationapi.Secrets = append(moderationapi.Secrets, "FingerprintSecret")

@@ -2,8 +2,7 @@ package askahuman
 
 import "github.com/onesynth-cdk/onesynth/schema"
 
-// PageSettingsVariable is the variable in which the function webpage of Ask-a-Human finds what the page
-// may offer, as JSON.
+// PageSettingsVariable is the environment variable of the function webpage with the settings of the page, as JSON.
 const PageSettingsVariable = "PAGE_SETTINGS"
 
 // withPage adds the page on which people answer: a function that serves files, and may do nothing

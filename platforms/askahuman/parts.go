@@ -29,8 +29,8 @@ type Parts struct {
 	OperatorPage bool
 }
 
-// LeftOut returns the names of the parts that a function must do without, separated by commas, such as "moderation".
-// The function finds them in its environment.
+// LeftOut returns the names of the left-out parts that concern functions, separated by commas: moderation, waiting and
+// webhooks. Functions find it in their environment.
 func (p Parts) LeftOut() string {
 	var names []string
 	for name, out := range p.leftOut() {
@@ -42,8 +42,8 @@ func (p Parts) LeftOut() string {
 	return strings.Join(names, ",")
 }
 
-// ParseParts reads what [Parts.LeftOut] wrote. AgentKeys is not in it: a function knows that by the table's
-// name, and ShareOptions by [ShareOptionsVariable].
+// ParseParts parses the result of [Parts.LeftOut]. It fails for an unknown name. AgentKeys is not in the result, since
+// functions have the table's name instead, nor is ShareOptions ([ShareOptionsVariable]).
 func ParseParts(leftOut string) (Parts, error) {
 	var p Parts
 	known := p.leftOut()
@@ -91,7 +91,7 @@ func With(parts Parts) schema.Platform {
 		withOperatorPage(&p)
 	}
 	if !parts.WithoutWebhooks {
-		withWebhooks(&p)
+		withWebhooks(&p, !parts.WithoutModeration)
 	}
 	// It takes over what the parts above give to agentapi.
 	if !parts.WithoutMCP {

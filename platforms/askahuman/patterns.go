@@ -16,7 +16,7 @@ func accessPatterns() []schema.AccessPattern {
 func reads() []schema.AccessPattern {
 	return schema.UsedBy("humanapi",
 		schema.GetItem.Pattern("GetQuestion", "Questions", "A question as it is now.").InOrigin("Get question by ID").
-			UsedBy("agentapi", "humanapi", "notifier"),
+			UsedBy("agentapi", "humanapi"),
 		schema.Query.Pattern("ListOpenQuestions", "Questions",
 			"Questions of one status and shard, newest first; the feed merges OPEN and PARTIAL by creation.").
 			By("ByStatus", schema.Where("status", schema.Equal), schema.Where("created_at", schema.LessOrEqual)).
@@ -45,6 +45,9 @@ func reads() []schema.AccessPattern {
 		schema.BatchGetItem.Pattern("GetOwnAnswers", "Responses", "A page of a person's own answers.").
 			Returning("question_id", "response_id", "answer", "selected_option", "confidence", "points_earned",
 				"created_at"),
+		schema.BatchGetItem.Pattern("GetAnswersOfFeed", "Responses",
+			"Which questions of a page of the feed a person answered, also before a deletion of their data.").
+			Returning("response_id"),
 		schema.BatchGetItem.Pattern("GetAnsweredQuestions", "Questions", "The questions of a page of answers.").
 			Returning("question_id", "status", "prompt", "options", "deadline", "expires_at"),
 		schema.GetItem.Pattern("GetOwnResponse", "Responses",
@@ -107,7 +110,7 @@ func writes() []schema.AccessPattern {
 	)
 }
 
-// notifications are subscriptions, and what the notifier does.
+// subscriptions are the requests of people who subscribe their devices to notifications.
 func subscriptions() []schema.AccessPattern {
 	return schema.UsedBy("humanapi",
 		schema.GetItem.Pattern("GetSubscription", "Subscriptions",
@@ -137,11 +140,16 @@ func subscriptions() []schema.AccessPattern {
 	)
 }
 
+// notifications are the requests of the notifier.
 func notifications() []schema.AccessPattern {
 	return schema.UsedBy("notifier",
 		schema.Query.Pattern("ListDueQuestions", "Questions",
-			"Questions of one shard that the notifier has to look at by now, longest due first.").
+			"Open and partial questions of one shard that people have to be notified of by now, longest due first.").
 			By("ByDue", schema.Where("due", schema.Equal), schema.Where("due_at", schema.LessOrEqual)),
+		schema.Query.Pattern("ListOverdueQuestions", "Questions",
+			"Open and partial questions of one shard whose deadline has passed, earliest deadline first.").
+			By("ByDeadline", schema.Where("due", schema.Equal), schema.Where("deadline", schema.LessOrEqual)),
+		schema.BatchGetItem.Pattern("GetDueQuestions", "Questions", "Due and overdue questions as they are now."),
 		schema.Transaction("ClaimQuestion",
 			"Take a due question for this run of the notifier, unless another run has. A transaction, so that a "+
 				"run whose answer was lost recognises its own write.",

@@ -37,8 +37,9 @@ func (r Rules) pointsFor(question Question, response Response, notifiedAt time.T
 	return points
 }
 
-// Award gives a person the points, streak and badges of an answer. It returns what the answer earned, which is less
-// than its worth if the day's limit is reached, the stats after it, and the new badges. It does not change stats.
+// Award adds the points, streak and badges of an answer to the stats of the person who gave it. It returns the points
+// earned, which DailyPoints limits, the new stats, and the new badges. The given stats do not change. notifiedAt is
+// when the person was notified of the question; zero: never. zone is the person's time zone.
 func (r Rules) Award(stats Stats, question Question, response Response, notifiedAt time.Time,
 	zone *time.Location) (int, Stats, []Badge) {
 	now := response.CreatedAt
@@ -95,7 +96,7 @@ func (s Stats) startPeriods(now time.Time) Stats {
 	return s
 }
 
-// In returns a person's points and answers of a period at a moment.
+// In returns the person's points and answers in the period that includes now.
 func (s Stats) In(period Period, now time.Time) BoardEntry {
 	if period == PeriodDaily && s.Day != Day(now) || period == PeriodWeekly && s.Week != Week(now) {
 		return BoardEntry{PersonHash: s.PersonHash}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
@@ -94,7 +96,8 @@ type Question struct {
 	ExpiresAt time.Time `json:"-" dynamodbav:"expires_at,unixtime" attribute:"End of retention in Unix seconds (TTL attribute): 24 hours after the deadline, or 7 days after closing"`
 	// Zero: not closed.
 	ClosedAt wire.Time `json:"closed_at,omitzero" dynamodbav:"closed_at,omitempty" format:"date-time" doc:"Of a closed question." example:"2026-02-02T09:45:00.000Z" attributetype:"String" attribute:"When it was closed: {time}"`
-	// The key of the index in which the notifier finds it, or "" if the notifier need not.
+	// Due is the key of the index in which the notifier finds the question, or "" if the notifier has nothing left to
+	// do.
 	Due string `json:"-" dynamodbav:"due,omitempty" attribute:"DUE while the notifier has something left to do for the question, with the shard's number like status; absent after that"`
 	// When the notifier looks at it next. Zero: never.
 	DueAt time.Time `json:"-" dynamodbav:"due_at,omitempty" attribute:"When the notifier has to look at the question next: {time}"`
@@ -123,7 +126,7 @@ func (q Question) At(now time.Time) Question {
 	return q
 }
 
-// Ended returns an answerable question as it is when it ends at a moment: [StatusExpired] if its deadline has passed.
+// Ended returns an answerable question as closed at a moment, or as [StatusExpired] if its deadline has passed.
 func (q Question) Ended(now time.Time) Question {
 	q.Status, q.Due, q.DueAt = StatusClosed, "", time.Time{}
 	if q.ExpiresAt = keptUntil(now.Add(KeepClosed)); now.Before(time.Time(q.Deadline)) {
@@ -194,14 +197,15 @@ type Stats struct {
 	// when an operator reset the name; zero: the person can choose one
 	HandleResetAt time.Time `dynamodbav:"handle_reset_at,omitempty"`
 	// when an operator blocked the person; zero: not blocked
-	BlockedAt     time.Time `dynamodbav:"blocked_at,omitempty"`
-	Leaderboard   string    `dynamodbav:"_leaderboard" attribute:"The constant _leaderboard; with more than one shard followed by # and the shard's number"`
-	Day           string    `dynamodbav:"daily_board,omitempty" attribute:"UTC day of daily_points, YYYY-MM-DD, with the shard's number like _leaderboard"`
-	DailyPoints   int       `dynamodbav:"daily_points" attribute:"Points earned on that day"`
-	DailyAnswers  int       `dynamodbav:"daily_answers" attribute:"Answers on that day"`
-	Week          string    `dynamodbav:"weekly_board,omitempty" attribute:"Monday of the UTC week of weekly_points, YYYY-MM-DD, with the shard's number like _leaderboard"`
-	WeeklyPoints  int       `dynamodbav:"weekly_points" attribute:"Points earned in that week"`
-	WeeklyAnswers int       `dynamodbav:"weekly_answers" attribute:"Answers in that week"`
+	BlockedAt time.Time `dynamodbav:"blocked_at,omitempty"`
+	LastDecision
+	Leaderboard   string `dynamodbav:"_leaderboard" attribute:"The constant _leaderboard; with more than one shard followed by # and the shard's number"`
+	Day           string `dynamodbav:"daily_board,omitempty" attribute:"UTC day of daily_points, YYYY-MM-DD, with the shard's number like _leaderboard"`
+	DailyPoints   int    `dynamodbav:"daily_points" attribute:"Points earned on that day"`
+	DailyAnswers  int    `dynamodbav:"daily_answers" attribute:"Answers on that day"`
+	Week          string `dynamodbav:"weekly_board,omitempty" attribute:"Monday of the UTC week of weekly_points, YYYY-MM-DD, with the shard's number like _leaderboard"`
+	WeeklyPoints  int    `dynamodbav:"weekly_points" attribute:"Points earned in that week"`
+	WeeklyAnswers int    `dynamodbav:"weekly_answers" attribute:"Answers in that week"`
 }
 
 // Period is the time that a leaderboard covers.
@@ -237,7 +241,7 @@ func (a Ask) Question(agentID string, now time.Time) Question {
 	}
 }
 
-// Or is what a field has that may be left out, or the default.
+// Or returns the value that given points to, or byDefault if given is nil.
 func Or[T any](given *T, byDefault T) T {
 	if given == nil {
 		return byDefault
@@ -260,7 +264,7 @@ func (a Ask) WithDefaults() Ask {
 	return a
 }
 
-// Check finds what no tag states: options that do not fit the type, and repeated values.
+// Check adds a problem for options that do not fit the type, and for each repeated value.
 func (a Ask) Check(p *validate.Problems, _ string) {
 	switch a.Type {
 	case TypeText:
@@ -286,8 +290,9 @@ func (a Ask) checkOptions(p *validate.Problems) {
 	}
 	seen := map[string]int{}
 	for i, option := range a.Options {
-		// White space around an option is invisible, so it does not make two options different.
-		text := strings.TrimSpace(option)
+		// White space around an option is invisible, and so is how Unicode writes an é: neither makes two options
+		// different.
+		text := strings.TrimSpace(norm.NFC.String(option))
 		if first, ok := seen[text]; ok {
 			p.Add(fmt.Sprintf("options[%d]", i), validate.RuleUnique,
 				"is the same as options[%d]; give each option once", first)
@@ -297,8 +302,8 @@ func (a Ask) checkOptions(p *validate.Problems) {
 	}
 }
 
-// CheckRepeated checks that an audience has each tag once. It skips values that are no tags, which have their own
-// problem.
+// CheckRepeated adds a problem if tags[i] is an audience that an earlier tag names, too. Values that are no audience
+// have a problem of their own.
 func CheckRepeated(p *validate.Problems, tags []string, i int) {
 	if slices.Contains(Audiences(), tags[i]) && slices.Contains(tags[:i], tags[i]) {
 		p.Add(fmt.Sprintf("audience[%d]", i), validate.RuleUnique, "is %q again; give each tag once", tags[i])

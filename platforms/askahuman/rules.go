@@ -22,7 +22,7 @@ type Rules struct {
 	OpenQuestions int
 	// Points are the points for each action, by the names below.
 	Points map[string]int
-	// DailyPoints is how many points a person earns on one UTC day at most.
+	// DailyPoints limits the points that a person earns on one UTC day.
 	DailyPoints int
 }
 

@@ -10,7 +10,7 @@ import (
 // ShareOptionsVariable is the variable that is "true" for a function of a platform with [Parts.ShareOptions].
 const ShareOptionsVariable = "SHARE_OPTIONS"
 
-// LeastShared is how many answers a question has before their shares are told: fewer would tell who chose what.
+// LeastShared is the number of answers from which a question's shares are shown: fewer would show who chose what.
 const LeastShared = 5
 
 // withShareOptions lets the function humanapi read which options people chose, and nothing else of their answers.

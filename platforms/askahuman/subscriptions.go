@@ -34,11 +34,11 @@ const SubscriptionActive = "true"
 // Interval returns the least time between notifications.
 func (s Subscription) Interval() time.Duration { return time.Duration(s.Minutes) * time.Minute }
 
-// Never is the last notification of a person who was never notified.
+// Never is the LastNotifiedAt of a person who was never notified.
 var Never = time.Unix(0, 0)
 
-// Renewed returns the subscription active at a moment, with a new interval unless minutes is 0, and a new person unless
-// personHash is "".
+// Renewed returns the subscription as active from now on. minutes replaces its interval unless it is 0, and personHash
+// its person unless it is "".
 func (s Subscription) Renewed(minutes int, personHash string, now time.Time) Subscription {
 	s.Minutes, s.PersonHash = cmp.Or(minutes, s.Minutes), cmp.Or(personHash, s.PersonHash)
 	s.Active, s.UpdatedAt, s.NextNotificationAt = SubscriptionActive, now, Never
@@ -54,7 +54,7 @@ type NewSubscription struct {
 	Interval *int   `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time from a notification of the person, on any of their devices, to the next one on this device; 30 by default." example:"30"`
 }
 
-// Check finds white space in the token.
+// Check adds a problem for white space in the token.
 func (s NewSubscription) Check(p *validate.Problems, _ string) { checkToken(p, "fcm_token", &s.Token) }
 
 // SubscriptionChange is a change of a subscription.
@@ -63,7 +63,7 @@ type SubscriptionChange struct {
 	Interval *int    `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time between two notifications." example:"60"`
 }
 
-// Check finds a change of nothing, and white space in the token.
+// Check adds a problem for a change of nothing, and for white space in the token.
 func (s SubscriptionChange) Check(p *validate.Problems, _ string) {
 	if s == (SubscriptionChange{}) {
 		p.Add("body", validate.RuleRequired, "changes nothing; send fcm_token, min_interval_minutes, or both")
@@ -78,7 +78,7 @@ type SubscriptionRenewal struct {
 	Interval *int    `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time between two notifications; as it was by default." example:"60"`
 }
 
-// Check finds white space in the tokens.
+// Check adds a problem for white space in the tokens.
 func (s SubscriptionRenewal) Check(p *validate.Problems, _ string) {
 	checkToken(p, "fcm_token", &s.Token)
 	checkToken(p, "old_fcm_token", s.OldToken)

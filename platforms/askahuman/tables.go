@@ -28,8 +28,12 @@ func questionsTable() schema.Table {
 			{Name: "ByAgentId", Key: schema.Key{Partition: "agent_id", Sort: "created_at"},
 				Description: "Agent fetches their questions."},
 			{Name: "ByDue", Key: schema.Key{Partition: "due", Sort: "due_at"}, Projection: schema.ProjectKeysOnly,
-				Description: "Questions that the notifier has to notify of or to expire. Sparse: only open and " +
-					"partial ones have due."},
+				Description: "Questions that people have to be notified of. Sparse: only open and partial ones " +
+					"have due."},
+			{Name: "ByDeadline", Key: schema.Key{Partition: "due", Sort: "deadline"},
+				Projection: schema.ProjectKeysOnly,
+				Description: "Questions to mark expired. Sparse, as ByDue is. Questions that wait for people cost " +
+					"the notifier nothing until their deadline."},
 		},
 	}
 }

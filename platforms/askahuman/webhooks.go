@@ -7,23 +7,27 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// The variables of Ask-a-Human's webhooks.
+// The environment variables of Ask-a-Human's webhooks.
 const (
-	// WebhookSecretVariable has the ARN of the secret that gives the secrets of agents.
+	// WebhookSecretVariable has the ARN of the secret that the agents' own secrets are derived from.
 	WebhookSecretVariable = "WEBHOOK_SECRET_ARN"
 	// WebhookQueueVariable has the address of the queue of webhooks.
 	WebhookQueueVariable = "WEBHOOK_QUEUE_URL"
 )
 
-// WebhookRetries returns how long after each failed attempt at a webhook the next one follows. The last attempt is
-// about a day after the question ended ("Deliverability and reliability", Standard Webhooks).
+// WebhookRetries returns the delays between the attempts at a webhook. The last attempt is about a day after the
+// question ended ("Deliverability and reliability", Standard Webhooks).
 func WebhookRetries() []time.Duration {
 	return []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
 		10 * time.Hour, 6 * time.Hour}
 }
 
-// withWebhooks adds the webhooks: from the stream of questions through a queue to the endpoints of agents.
-func withWebhooks(p *schema.Platform) {
+// withWebhooks adds the webhooks: from the stream of questions through a queue to the endpoints of agents. moderated
+// says that operators can block an agent, whose webhooks are not sent then.
+func withWebhooks(p *schema.Platform, moderated bool) {
+	if moderated {
+		*p = p.Join(schema.Own{AccessPatterns: schema.UsedBy("webhooksender", schema.Existing("GetOpenQuestionIDs"))})
+	}
 	ended := []any{map[string]any{"prefix": "CLOSED"}, map[string]any{"prefix": "EXPIRED"}}
 	there := []any{map[string]any{"exists": true}}
 	table(p, "Questions").Stream = schema.StreamNewAndOldImages
@@ -97,8 +101,8 @@ func withWebhooks(p *schema.Platform) {
 		agentRoute("testWebhook", "POST", "/agent/webhook-tests", "create", "Send a webhook to try an endpoint"))
 }
 
-// SecretVersion says which secret of an agent is current, and until when former ones are valid. The zero value is the
-// first secret.
+// SecretVersion is the version of an agent's webhook secret, with the times at which former secrets were replaced. The
+// zero value is the first secret.
 type SecretVersion struct {
 	// Number counts rotations.
 	Number int `dynamodbav:"secret_version" attribute:"WEBHOOKS#: how often the agent has rotated the secret of its webhooks"`

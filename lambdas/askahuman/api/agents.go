@@ -76,7 +76,7 @@ func (a *AgentAPI) server() *httpapi.Server {
 }
 
 type askInput struct {
-	IdempotencyKey string `header:"X-Idempotency-Key" maxLength:"255" doc:"The same as idempotency_key in the body."`
+	IdempotencyKey string `header:"X-Idempotency-Key" minLength:"1" maxLength:"255" doc:"The same as idempotency_key in the body."`
 	Body           askahuman.Ask
 }
 
@@ -210,10 +210,10 @@ func (a *AgentAPI) register(s *httpapi.Server) {
 // that has not ended by then has most likely died.
 const repeatWait = 2 * time.Second
 
-// Key implements [httpapi.Keyed]. It checks the ask, which is refused before it claims a key. The key may come in the
-// header, in the body, or in both if equal. The content is the bytes that identify the ask. They are the same wherever
-// the key is, and whether or not defaults are spelled out. JSON separates fields of any content. Never change the form:
-// keys of the last 24 hours have a digest of these bytes.
+// Key implements [httpapi.IdempotencyKeyer]. It checks the ask, which is refused before it claims a key. The key may
+// come in the header, in the body, or in both if equal. The content is the bytes that identify the ask. They are the
+// same wherever the key is, and whether or not defaults are spelled out. JSON separates fields of any content. Never
+// change the form: keys of the last 24 hours have a digest of these bytes.
 func (i *askInput) Key() (key string, content []byte, err error) {
 	ask := i.Body.WithDefaults()
 	switch {

@@ -76,7 +76,7 @@ func (o Options) server(agents httpapi.Identity, hasher Hasher, keys httpapi.Ide
 func FormNames() map[string]string {
 	return map[string]string{
 		"Ask": "AskBody", "Question": "AgentQuestion", "Response": "AgentResponse", "Answer": "AnswerBody",
-		"ResponseReport": "ResponseReportBody", "QuestionReport": "QuestionReportBody", "Handle": "HandleBody",
+		"ResponseReport": "ResponseReportBody", "PersonReport": "QuestionReportBody", "Handle": "HandleBody",
 		"Standing":        "Stats",
 		"NewSubscription": "SubscribeBody", "SubscriptionChange": "ChangeBody", "SubscriptionRenewal": "RenewBody",
 		"OfAgent": "OpenQuestionList",

@@ -58,8 +58,8 @@ func newPlatform(t testing.TB, changes ...func(*platform)) *platform {
 	p.agentAPI = &api.AgentAPI{
 		Service: p.service, Keys: keys, OpenAgents: true, Options: options,
 		Webhooks: &webhooks.Secrets{Key: webhookKey, DB: p.tables.DB, Clock: p.clock.read},
-		WebhookTests: &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Send: new(messages).Send,
-			Clock: p.clock.read},
+		WebhookTests: &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, CheckAgent: p.service.CheckAgent,
+			Send: new(messages).Send, Clock: p.clock.read},
 	}
 	p.humanAPI = &api.HumanAPI{Service: p.service, Hasher: testHasher(), Options: options}
 	p.operatorAPI = &api.OperatorAPI{Service: p.service, Hasher: testHasher(), Options: options}

@@ -26,6 +26,8 @@ type ErrorBody struct {
 	Code    string      `json:"code" doc:"What went wrong, for programs." example:"VALIDATION_ERROR"`
 	Message string      `json:"message" doc:"What went wrong, for people: a sentence for each problem." example:"prompt has 4 characters; it needs 10 to 2000"`
 	Details *Violations `json:"details,omitempty" doc:"With VALIDATION_ERROR: what is wrong."`
+	// Decision is that of an [askahuman.DecidedError].
+	Decision *askahuman.LastDecision `json:"decision,omitempty" doc:"With DECIDED_MEANWHILE: who has decided what."`
 }
 
 // Violations say what is wrong with a request: the first problem, as published
@@ -112,6 +114,9 @@ func otherRequest(err error) error {
 // body returns the body of an error.
 func body(_ context.Context, f httpapi.Failure) any {
 	body := ErrorBody{Code: f.Code, Message: f.Message}
+	if decided, ok := errors.AsType[*askahuman.DecidedError](f.Err); ok {
+		body.Decision = &decided.LastDecision
+	}
 	if f.Code != invalid {
 		return ErrorResponse{body}
 	}

@@ -9,7 +9,7 @@ import (
 
 // What an operator sends for a person: in a header, because paths are logged.
 type personInput struct {
-	Fingerprint string `header:"X-Fingerprint" required:"true" minLength:"1" maxLength:"256" doc:"The person's id, as they tell it: the page shows it in its settings." example:"c1b9e0c5a2"`
+	Fingerprint string `header:"X-Fingerprint" required:"true" minLength:"1" maxLength:"512" doc:"The person's id, as they tell it: the page shows it in its settings." example:"c1b9e0c5a2"`
 }
 
 type dataOfInput struct {
@@ -20,7 +20,8 @@ type dataOfInput struct {
 const (
 	exports = "Returns all that the tables keep of the person, by pages: stats and the last notification, then " +
 		"answers, then subscriptions. A token has a digest in its place. Counts of requests, which end with their " +
-		"window, and reports, which do not name who reported, are not there. An answer of a moment ago may be missing."
+		"window, reports, which do not name who reported, and which operator decided are not there. An answer of a " +
+		"moment ago may be missing."
 	deletes = "Deletes what is kept of the person: points, badges, streak, name, places on leaderboards, " +
 		"subscriptions and the last notification. Answers stay for their agents, and nothing in them " +
 		"tells whose they are. A block and the reset of a name stay. One request deletes 100 answers and " +

@@ -246,16 +246,6 @@ func (h *HumanAPI) registerSubscriptions(s *httpapi.Server) {
 	})
 }
 
-// The form of a handle in the document, white space around it included: it refuses what Latin-1 has beside letters,
-// digits, white space, - and _. Regular expressions of JSON Schema have no classes of other characters.
-const (
-	handlePattern = `^[\t-\r \u0085\u00a0]*` + handleLetter + handleMiddle + `+` + handleLetter + `[\t-\r \u0085\u00a0]*$`
-	handleLetter  = `[^\u0000-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00a9` + noLetters + `]`
-	handleMiddle  = `[^\u0000-\u0008\u000e-\u001f\u0021-\u002c\u002e\u002f\u003a-\u0040\u005b-\u005e\u0060` +
-		`\u007b-\u0084\u0086-\u009f\u00a1-\u00a9` + noLetters + `]`
-	noLetters = `\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7`
-)
-
 // registerPoints declares the routes of points.
 func (h *HumanAPI) registerPoints(s *httpapi.Server) {
 	httpapi.Serve(s, httpapi.Operation{ID: "readStats", NeedsCaller: true,
@@ -272,9 +262,10 @@ func (h *HumanAPI) registerPoints(s *httpapi.Server) {
 	handleErrors := []error{askahuman.ErrNeverAnswered, askahuman.ErrHandleReset}
 	httpapi.Serve(s, httpapi.Operation{ID: "chooseHandle", NeedsCaller: true,
 		Description: "Keeps the name that the person chose for leaderboards, and returns it as it is kept: composed " +
-			"(NFC), with single spaces. Others see it within a minute. Two people can have the same name.",
-		Stricter: httpapi.Forms{"body.handle": httpapi.Pattern(handlePattern)},
-		Errors:   handleErrors,
+			"(NFC), with single spaces. Others see it within a minute. A name is refused that promises an operator " +
+			"or no one, insults, can be a phone number, or can be taken for that of someone else on the leaderboards.",
+		Errors: append([]error{askahuman.ErrHandleReserved, askahuman.ErrHandleOffensive, askahuman.ErrHandleNumber,
+			askahuman.ErrHandleTaken}, handleErrors...),
 	}, func(ctx context.Context, input *handleInput) (askahuman.Handle, error) {
 		return h.Service.ChooseHandle(ctx, caller(ctx), input.Body)
 	})

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 )
 
 // UnmarshalJSON reads the object, and keeps the order of the options.
@@ -20,7 +20,7 @@ func (s *Summary) UnmarshalJSON(text []byte) error {
 		if err != nil {
 			return fmt.Errorf("read a summary: %w", err)
 		}
-		votes := askahuman.Votes{Option: fmt.Sprint(option)}
+		votes := service.Votes{Option: fmt.Sprint(option)}
 		if err := decoder.Decode(&votes.Count); err != nil {
 			return fmt.Errorf("read the votes of a summary: %w", err)
 		}

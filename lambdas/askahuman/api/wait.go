@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
@@ -39,7 +39,7 @@ func (a *AgentAPI) registerRead(s *httpapi.Server, op httpapi.Operation) {
 		if err := dynamo.Await(ctx); err != nil {
 			return AgentQuestionWithResponses{}, err
 		}
-		wait := askahuman.Wait{Longest: time.Duration(input.Wait) * time.Second, Seen: input.Seen}
+		wait := service.Wait{Longest: time.Duration(input.Wait) * time.Second, Seen: input.Seen}
 		question, waited, err := a.Service.ReadNews(ctx, caller(ctx), input.ID, wait)
 		if waited > 0 {
 			a.Metrics.Emit(ctx, kit.Count("Waited", 1))

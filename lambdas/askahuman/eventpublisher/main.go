@@ -7,4 +7,4 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
-func main() { trigger.StartPublisher(askahuman.Platform(), service.Happened, nil) }
+func main() { trigger.StartPublisher(askahuman.Platform(), service.EventsOf, nil) }

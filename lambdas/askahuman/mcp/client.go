@@ -16,6 +16,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -107,7 +108,8 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 		}
 		pause := retry.Delay(attempt)
 		if refusal, ok := errors.AsType[*Refusal](err); ok {
-			if !refusal.passing() {
+			// A tool does not wait longer than for an answer.
+			if !refusal.passing() || refusal.RetryAfter > replyTime {
 				return err
 			}
 			pause = max(pause, refusal.RetryAfter)
@@ -171,9 +173,7 @@ func refusalOf(response *http.Response, reply []byte) *Refusal {
 			refusal.Problems = body.Error.Details.Problems
 		}
 	}
-	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil {
-		refusal.RetryAfter = time.Duration(seconds) * time.Second
-	}
+	refusal.RetryAfter = webhook.RetryAfter(response.Header.Get("Retry-After"), time.Now())
 	if second, err := strconv.ParseInt(response.Header.Get("X-RateLimit-Reset"), 10, 64); err == nil {
 		refusal.Reset = time.Unix(second, 0).UTC()
 	}

@@ -208,6 +208,23 @@ func TestAsksOnceThroughFaults(t *testing.T) {
 	}
 }
 
+// A tool waits for no time that is longer than an answer takes, and no number of seconds becomes another one.
+func TestRetryAfterOfAnyLength(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{"11": 11 * time.Second, "9223372036854775807": 24 * time.Hour,
+		strings.Repeat("9", 400): 24 * time.Hour} {
+		sent := 0
+		client := &mcp.Client{Attempts: 3, Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+			sent++
+			return &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {text}}, Body: http.NoBody}, nil
+		})}
+		_, err := client.Ask(t.Context(), []byte(`{"prompt":"Why?","type":"text"}`))
+		if refusal, ok := errors.AsType[*mcp.Refusal](err); !ok || refusal.RetryAfter != want || sent != 1 {
+			t.Errorf("Retry-After: %.30s: got %+v after %d requests; want %v after 1", text, err, sent, want)
+		}
+	}
+}
+
 // A refusal that no repetition helps is not repeated.
 func TestDoesNotRepeatRefusals(t *testing.T) {
 	t.Parallel()

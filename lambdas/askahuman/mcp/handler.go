@@ -9,12 +9,15 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strconv"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // Handler serves the protocol over HTTP, without sessions: the tools call the API within the process.
@@ -25,6 +28,8 @@ type Handler struct {
 	Issuer string
 	// Scope is what tokens of the issuer have to ask for. Empty: nothing.
 	Scope string
+	// BasePath begins the paths of the API at its domain name, without slashes around it. Empty: nothing does.
+	BasePath string
 	// Parts is as in [Server].
 	Parts askahuman.Parts
 	// Log receives the lines of requests. Nil: [slog.Default].
@@ -46,8 +51,8 @@ func (h *Handler) Serve() *kit.API {
 	})
 	routes := http.NewServeMux()
 	routes.HandleFunc(askahuman.MCPRoute, func(w http.ResponseWriter, r *http.Request) {
-		if !shortBatch(r) {
-			refuseBatch(w)
+		if why := refusal(r); why != "" {
+			refuse(w, why)
 			return
 		}
 		protocol.ServeHTTP(unstored{w}, r.WithContext(outlived(r.Context())))
@@ -66,21 +71,58 @@ func (h *Handler) Serve() *kit.API {
 // and the SDK refuses all of them.
 const longestBatch = 10
 
-// shortBatch reports whether a request is no batch, or not too long a one. The body can be read again.
-func shortBatch(r *http.Request) bool {
+// largestID is the largest integer that an id can be: beyond it, readers that take numbers for 64-bit floats, as
+// JavaScript and the SDK do, read another one (RFC 8259, section 6).
+const largestID = 1 << 53
+
+// refusal returns why a request does not reach the protocol, or "". The SDK answers an id that it cannot keep with
+// another one, and a request whose id is null not at all. The body can be read again.
+func refusal(r *http.Request) string {
 	body, err := io.ReadAll(io.LimitReader(r.Body, kit.DefaultMaxBodyBytes))
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
+	if err != nil || !json.Valid(body) {
+		return "" // the SDK says so
+	}
+	if !utf8.Valid(body) || wire.LoneSurrogate(body) >= 0 {
+		return "the body has bytes or escapes that are no characters, such as half of a surrogate pair: send UTF-8"
+	}
 	var messages []json.RawMessage
-	return err != nil || json.Unmarshal(body, &messages) != nil || len(messages) <= longestBatch
+	if json.Unmarshal(body, &messages) != nil {
+		messages = []json.RawMessage{body}
+	}
+	if len(messages) > longestBatch {
+		return fmt.Sprintf("the batch has more than %d messages: send fewer at once", longestBatch)
+	}
+	for _, message := range messages {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(message, &members) != nil {
+			continue
+		}
+		if id, ok := members["id"]; ok && !isID(id) {
+			return fmt.Sprintf("the id is %.40s: send a string, or an integer in digits from -2^53 to 2^53", id)
+		}
+	}
+	return ""
 }
 
-func refuseBatch(w http.ResponseWriter) {
+// isID reports whether a JSON value can be the id of a request ("Base Protocol", Model Context Protocol: a string or an
+// integer).
+func isID(value json.RawMessage) bool {
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	return value[0] == '"' || err == nil && n >= -largestID && n <= largestID
+}
+
+func refuse(w http.ResponseWriter, why string) {
+	answer := map[string]any{"jsonrpc": "2.0", "id": nil,
+		"error": map[string]any{"code": jsonrpc.CodeInvalidRequest, "message": why}}
+	body, err := json.Marshal(answer)
+	if err != nil {
+		panic(err) // texts and numbers always encode
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusBadRequest)
-	_, _ = fmt.Fprintf(w,
-		`{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":"the batch has more than %d messages: send fewer at once"}}`+"\n",
-		jsonrpc.CodeInvalidRequest, longestBatch)
+	_, _ = w.Write(append(body, '\n'))
 }
 
 // unstored is an answer that no cache may keep: the SDK asks caches to check it again, but it is one
@@ -162,6 +204,9 @@ func (h *Handler) metadata(w http.ResponseWriter, r *http.Request, path string) 
 	scheme := "https"
 	if forwarded := r.Header.Get("X-Forwarded-Proto"); forwarded == "http" {
 		scheme = forwarded
+	}
+	if h.BasePath != "" {
+		path = "/" + h.BasePath + path
 	}
 	about := protectedResource{Resource: (&url.URL{Scheme: scheme, Host: r.Host, Path: path}).String(),
 		Name: "Ask-a-Human"}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcp"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // send sends a request to the platform's handler, as a client of the protocol would.
@@ -99,6 +100,36 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
+// An id comes back as it was sent, or is refused: readers differ about other numbers, and half a pair is no text.
+func TestIDs(t *testing.T) {
+	t.Parallel()
+	handler := newPlatform(t).handler.Serve()
+	for id, taken := range map[string]bool{
+		`0`: true, `1`: true, `-5`: true, `"1"`: true, `""`: true, `"日本"`: true, `"\ud83d\ude00"`: true,
+		`9007199254740991`: true, `9007199254740992`: true, `-9007199254740992`: true,
+		`9007199254740993`: false, `-9007199254740993`: false, `9223372036854775807`: false,
+		`99999999999999999999`: false, `1.5`: false, `1e3`: false, `null`: false, `{}`: false, `[1]`: false,
+		`true`: false, `"\ud83d"`: false, "\"\xff\"": false,
+	} {
+		w := send(handler, "POST", "/mcp", `{"jsonrpc":"2.0","id":`+id+`,"method":"ping"}`)
+		want := http.StatusBadRequest
+		if taken {
+			want = http.StatusOK
+		}
+		var sent, answer struct{ ID any }
+		if w.Code != want || json.Unmarshal(w.Body.Bytes(), &answer) != nil ||
+			taken && (json.Unmarshal([]byte(`{"id":`+id+`}`), &sent) != nil || answer.ID != sent.ID) ||
+			!taken && !strings.Contains(w.Body.String(), `"id":null`) {
+			t.Errorf("%s: got %d %s", id, w.Code, w.Body)
+		}
+	}
+	notification := send(handler, "POST", "/mcp",
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+	if notification.Code != http.StatusAccepted {
+		t.Errorf("a notification got %d %s", notification.Code, notification.Body)
+	}
+}
+
 // A request has 10 messages at most, and one where its protocol has no batches. Its calls together wait for 20
 // questions.
 func TestBatches(t *testing.T) {
@@ -153,11 +184,13 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// Where agents show tokens, the metadata says whose, and what to ask the issuer for.
+// Where agents show tokens, the metadata says whose, and what to ask the issuer for. The resource is the endpoint's
+// whole address.
 func TestMetadataNamesTheIssuer(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t, func(p *platform) {
 		p.handler.Issuer, p.handler.Scope = "https://issuer.example.com", "askahuman/call"
+		p.handler.BasePath = "team/v1"
 	})
 	reply, err := http.Get(p.url + "/.well-known/oauth-protected-resource/mcp")
 	if err != nil {
@@ -169,7 +202,7 @@ func TestMetadataNamesTheIssuer(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(t, string(body), `"authorization_servers":["https://issuer.example.com"]`,
-		`"scopes_supported":["askahuman/call"]`, `"bearer_methods_supported":["header"]`)
+		`"scopes_supported":["askahuman/call"]`, `"bearer_methods_supported":["header"]`, `/team/v1/mcp","auth`)
 }
 
 // Without waiting, there is no tool that waits, and none is recommended.
@@ -222,11 +255,14 @@ func TestToolsEndWithTheRequest(t *testing.T) {
 		defer close(served)
 		p.handler.Serve().ServeHTTP(httptest.NewRecorder(), r)
 	}()
-	select {
-	case <-served:
-	case <-time.After(time.Minute):
-		t.Fatal("the tool goes on a minute after its request has ended")
-	}
+	wait.Until(t, "the tool ends after its request", func() (any, bool) {
+		select {
+		case <-served:
+			return nil, true
+		default:
+			return nil, false
+		}
+	})
 }
 
 // Each request is a line of the log, with the route that it was for, and without what was asked.

@@ -25,6 +25,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // platform is Ask-a-Human with open agents, over HTTP.
@@ -444,7 +445,7 @@ func TestWaitsForMoreThanFits(t *testing.T) {
 			t.Fatalf("call %d: got %d questions and %v more; want one, and what is left", calls+1, len(got), more)
 		}
 		if questions = nil; calls == 0 {
-			says(t, text(result), "no room", fmt.Sprint(more[0]))
+			says(t, text(result), "does not fit", fmt.Sprint(more[0]))
 			questions = []map[string]any{{"question_id": more[0]}}
 		}
 	}
@@ -527,13 +528,9 @@ func TestProgress(t *testing.T) {
 			if want := map[bool]int{false: 1, true: 2}[without]; reads != want || polls != want-1 {
 				t.Errorf("got %d reads and %d waits of the tool; want %d and %d", reads, polls, want, want-1)
 			}
-			select {
-			case first := <-heard:
-				if first.ProgressToken != "p" || first.Total != 10 {
-					t.Errorf("got %+v; want the token p and the total 10", first)
-				}
-			case <-time.After(time.Minute):
-				t.Error("heard of no progress in a minute")
+			wait.Until(t, "progress is heard of", func() (any, bool) { return len(heard), len(heard) > 0 })
+			if first := <-heard; first.ProgressToken != "p" || first.Total != 10 {
+				t.Errorf("got %+v; want the token p and the total 10", first)
 			}
 		})
 	}

@@ -87,7 +87,7 @@ func severalText(news newsOfSeveral, texts []string) string {
 			"other work first.", strings.Join(news.Waiting, ", ")))
 	}
 	if len(news.More) > 0 {
-		texts = append(texts, fmt.Sprintf("There is news, too, but no room for it here, of: %s\nNext: call "+
+		texts = append(texts, fmt.Sprintf("There is news, too, that does not fit in here, of: %s\nNext: call "+
 			"wait_for_answers with these.", strings.Join(news.More, ", ")))
 	}
 	return strings.Join(texts, "\n\n")

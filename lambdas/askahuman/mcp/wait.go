@@ -21,16 +21,16 @@ import (
 const (
 	// longestWait is in seconds.
 	longestWait = int(service.MaxWait / time.Second)
-	// mostAnswers is how many answers a question may want.
-	mostAnswers = 50
-	// mostAwaited is for how many questions one request waits.
-	mostAwaited = 20
+	// maxAnswers is how many answers a question may want.
+	maxAnswers = 50
+	// maxAwaited is for how many questions one request waits.
+	maxAwaited = 20
 	// gathering is how long a wait for several questions goes on after the first news: the others may have
 	// some already.
 	gathering = 300 * time.Millisecond
-	// mostText bounds the answers to several questions, in bytes. They are in the text and in the structured
+	// maxText bounds the answers to several questions, in bytes. They are in the text and in the structured
 	// content, of which AWS Lambda takes 6 MB at most.
-	mostText = 1 << 20
+	maxText = 1 << 20
 )
 
 // awaited is a question for which a call waits, with others.
@@ -126,7 +126,7 @@ func (s *Server) waitForAny(ctx context.Context, c call, questions []awaited, se
 	if err := cmp.Or(errors.Join(failed...), ctx.Err()); err != nil {
 		return nil, "", refusedOne(questions, failed, err)
 	}
-	news, room := newsOfSeveral{Questions: []answered{}, Waiting: []string{}, More: []string{}}, mostText
+	news, left := newsOfSeveral{Questions: []answered{}, Waiting: []string{}, More: []string{}}, maxText
 	var texts []string
 	for i, of := range questions {
 		if read[i] == nil {
@@ -134,7 +134,7 @@ func (s *Server) waitForAny(ctx context.Context, c call, questions []awaited, se
 			continue
 		}
 		text := s.answersText(*read[i])
-		if room -= len(text); room < 0 && len(news.Questions) > 0 {
+		if left -= len(text); left < 0 && len(news.Questions) > 0 {
 			news.More = append(news.More, of.QuestionID)
 			continue
 		}
@@ -161,9 +161,9 @@ func (c call) checkAwaited(questions []awaited) error {
 				"question, or questions for several"}
 		}
 	}
-	if len(questions) < 1 || len(questions) > mostAwaited {
+	if len(questions) < 1 || len(questions) > maxAwaited {
 		return &argumentError{"questions", fmt.Sprintf("has %d entries; allowed are 1 to %d", len(questions),
-			mostAwaited)}
+			maxAwaited)}
 	}
 	named := map[string]bool{}
 	for i, of := range questions {
@@ -174,8 +174,8 @@ func (c call) checkAwaited(questions []awaited) error {
 		if named[of.QuestionID] {
 			return &argumentError{name + ".question_id", "is there twice; give each question once"}
 		}
-		if named[of.QuestionID] = true; of.Seen < 0 || of.Seen > mostAnswers {
-			return &argumentError{name + ".seen", fmt.Sprintf("is %d; allowed are 0 to %d", of.Seen, mostAnswers)}
+		if named[of.QuestionID] = true; of.Seen < 0 || of.Seen > maxAnswers {
+			return &argumentError{name + ".seen", fmt.Sprintf("is %d; allowed are 0 to %d", of.Seen, maxAnswers)}
 		}
 	}
 	return nil

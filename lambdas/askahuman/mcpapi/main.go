@@ -18,8 +18,9 @@ func main() {
 		}
 		handler := &mcp.Handler{
 			API: agents.Handler(), Log: environment.Log, Parts: agents.Parts,
-			Issuer: environment.Getenv(askahuman.TokenIssuerVariable),
-			Scope:  environment.Getenv(askahuman.TokenScopeVariable),
+			Issuer:   environment.Getenv(askahuman.TokenIssuerVariable),
+			Scope:    environment.Getenv(askahuman.TokenScopeVariable),
+			BasePath: environment.Getenv(askahuman.BasePathVariable),
 		}
 		return handler.Serve(), nil
 	})

@@ -50,7 +50,7 @@ func (f *function) handle(ctx context.Context, _ json.RawMessage) error {
 		kit.Count("NotifierFailures", len(report.Failures)))
 	f.log.InfoContext(ctx, "notifier run",
 		"expired", report.Expired, "questions", report.Questions, "notified", report.Notified,
-		"deactivated", report.Deactivated, "released", report.Released, "waiting", report.Waiting,
+		"deactivated", report.Deactivated, "released", report.Released, "waiting", report.Waiting, "more", report.More,
 		"push_unavailable", report.Unavailable, "failures", len(report.Failures))
 	return errors.Join(unread, err)
 }

@@ -43,6 +43,9 @@ func AgentAPI(environment kit.Environment, function string) (*api.AgentAPI, erro
 		}
 		agents.WebhookTests = &webhooks.Tester{Check: asks.CheckCallback,
 			Send: trigger.NewQueue(environment.AWS, url[0]).Send}
+		if !asks.Parts.WithoutModeration {
+			agents.WebhookTests.CheckAgent = asks.CheckAgent
+		}
 	}
 	// A function that may not read the secret serves no secrets of webhooks.
 	if slices.Contains(described.Secrets, "WebhookSecret") {

@@ -18,8 +18,8 @@ import (
 const (
 	// KeepFormer is for how long a secret is valid after it was rotated.
 	KeepFormer = 24 * time.Hour
-	// mostFormer is how many former secrets are valid at most: a webhook has a signature by each.
-	mostFormer = 6
+	// maxFormer is how many former secrets are valid at most: a webhook has a signature by each.
+	maxFormer = 6
 )
 
 // Secrets derives the secrets of agents from one key of the platform: no secret of an agent is stored.
@@ -90,7 +90,7 @@ func (s *Secrets) keep(ctx context.Context, agentID string, next askahuman.Secre
 // valid are the rotations whose former secret is still valid.
 func valid(v askahuman.SecretVersion, now time.Time) []time.Time {
 	for i, at := range v.Rotated {
-		if i == mostFormer || now.Sub(at) >= KeepFormer {
+		if i == maxFormer || now.Sub(at) >= KeepFormer {
 			return v.Rotated[:i]
 		}
 	}

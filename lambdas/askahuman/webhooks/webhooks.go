@@ -14,7 +14,7 @@ import (
 	"net/url"
 	"time"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
@@ -74,7 +74,7 @@ type Message struct {
 
 // Of returns the webhook that a change of the table of questions makes necessary, if it does: a question that was open
 // has ended, and its agent has named an endpoint. The same change always gives the same webhook.
-func Of(change lambdaevents.DynamoDBStreamRecord) (m Message, ok bool, err error) {
+func Of(change events.DynamoDBStreamRecord) (m Message, ok bool, err error) {
 	was := askahuman.StatusOf(trigger.Text(change.OldImage, "status"))
 	is := askahuman.StatusOf(trigger.Text(change.NewImage, "status"))
 	if trigger.Text(change.NewImage, "callback_url") == "" ||
@@ -108,12 +108,15 @@ func Of(change lambdaevents.DynamoDBStreamRecord) (m Message, ok bool, err error
 type Sender struct {
 	Keys *Secrets
 	// Post makes one attempt, as [webhook.Client.Post] does.
-	Post  func(ctx context.Context, url string, header http.Header, body []byte) (webhook.Answer, error)
-	Clock wire.Clock
+	Post func(ctx context.Context, url string, header http.Header, body []byte) (webhook.Answer, error)
+	// CheckAgent returns [askahuman.ErrBlocked] for an agent whose webhooks are not sent. Nil: there is none.
+	CheckAgent func(ctx context.Context, agentID string) error
+	Clock      wire.Clock
 }
 
-// ErrUnsigned says that a webhook was not sent, since the secrets of its agent could not be read.
-var ErrUnsigned = errors.New("read the secrets of webhooks")
+// ErrUnsent says that a webhook was not sent, since the secrets of its agent, or whether it is blocked, could not be
+// read.
+var ErrUnsent = errors.New("read what a webhook needs of its agent")
 
 // ErrAnswer says that an endpoint answered, and did not take the webhook.
 var ErrAnswer = errors.New("the endpoint did not take the webhook")
@@ -122,17 +125,28 @@ var ErrAnswer = errors.New("the endpoint did not take the webhook")
 type Outcome struct {
 	// Gone says that the endpoint wants no more of this webhook (410).
 	Gone bool
+	// Blocked says that there was no attempt, since the agent is blocked.
+	Blocked bool
 	// Took is the time from the end of the question until the endpoint had taken the webhook.
 	Took time.Duration
 }
 
 // Send makes one attempt. An error says that it has failed, and never has the address of the endpoint, which may have a
-// secret of the agent in it: [ErrUnsigned], [ErrAnswer], a [webhook.ForbiddenError], or why there is no answer. It is a
+// secret of the agent in it: [ErrUnsent], [ErrAnswer], a [webhook.ForbiddenError], or why there is no answer. It is a
 // [trigger.LaterError] if the endpoint says when to come again.
 func (s *Sender) Send(ctx context.Context, m Message) (Outcome, error) {
+	if s.CheckAgent != nil {
+		err := s.CheckAgent(ctx, m.AgentID)
+		if errors.Is(err, askahuman.ErrBlocked) {
+			return Outcome{Blocked: true}, nil
+		}
+		if err != nil {
+			return Outcome{}, fmt.Errorf("%w: %w", ErrUnsent, err)
+		}
+	}
 	secrets, err := s.Keys.Valid(ctx, m.AgentID)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("%w: %w", ErrUnsigned, err)
+		return Outcome{}, fmt.Errorf("%w: %w", ErrUnsent, err)
 	}
 	header := http.Header{"Content-Type": {"application/json"}, "User-Agent": {"Ask-a-Human-Webhooks/1.0"}}
 	webhook.Sign(header, m.ID, s.Clock.Now(), m.Body, secrets...)

@@ -16,7 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 }
 
 // change is a record of the stream, whose question had one status and has another. URL may be empty.
-func change(t *testing.T, was, is, url string) (record lambdaevents.DynamoDBStreamRecord) {
+func change(t *testing.T, was, is, url string) (record events.DynamoDBStreamRecord) {
 	t.Helper()
 	image := func(status string) string {
 		text := fmt.Sprintf(
@@ -77,7 +77,7 @@ func TestOf(t *testing.T) {
 		t.Errorf("got %+v (-want +got):\n%s", closed, diff)
 	}
 	// A duplicate of the record, and another shard, are the same webhook.
-	for _, again := range []lambdaevents.DynamoDBStreamRecord{change(t, "OPEN", "CLOSED", endpoint),
+	for _, again := range []events.DynamoDBStreamRecord{change(t, "OPEN", "CLOSED", endpoint),
 		change(t, "PARTIAL#3", "CLOSED#3", endpoint)} {
 		if m, ok, err := webhooks.Of(again); err != nil || !ok || m.ID != closed.ID || string(m.Body) != want {
 			t.Errorf("got %+v, %v, %v", m, ok, err)
@@ -99,7 +99,7 @@ func TestOf(t *testing.T) {
 		}
 	}
 	odd := change(t, "OPEN", "CLOSED", endpoint)
-	odd.NewImage["closed_at"] = lambdaevents.NewStringAttribute("yesterday")
+	odd.NewImage["closed_at"] = events.NewStringAttribute("yesterday")
 	if _, _, err := webhooks.Of(odd); err == nil {
 		t.Error("an item that cannot be read gives a webhook")
 	}

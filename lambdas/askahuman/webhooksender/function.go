@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
@@ -43,11 +43,11 @@ func (t *tally) note(change func()) {
 }
 
 // handle makes one attempt at each webhook of a batch, all at once: an endpoint that is down delays no other.
-func (f *function) handle(ctx context.Context, event lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse, error) {
+func (f *function) handle(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
 	var t tally
 	batch := trigger.Messages{
 		Plan: f.plan, Defer: f.queue.Defer, GiveUp: f.failures.GiveUp,
-		Failed: func(ctx context.Context, message lambdaevents.SQSMessage, attempt trigger.Attempt, err error) {
+		Failed: func(ctx context.Context, message events.SQSMessage, attempt trigger.Attempt, err error) {
 			t.note(func() {
 				t.failures++
 				if attempt.Last {
@@ -56,18 +56,22 @@ func (f *function) handle(ctx context.Context, event lambdaevents.SQSEvent) (lam
 			})
 			f.failed(ctx, message, attempt, err)
 		},
-		Undeferred: func(ctx context.Context, message lambdaevents.SQSMessage, err error) {
+		Undeferred: func(ctx context.Context, message events.SQSMessage, err error) {
 			f.log.WarnContext(ctx, "a webhook does not wait for its next attempt as planned", "message_id",
 				message.MessageId, "error", err.Error())
 		},
 	}
-	response, err := batch.Each(ctx, event, func(ctx context.Context, message lambdaevents.SQSMessage) error {
+	response, err := batch.Each(ctx, event, func(ctx context.Context, message events.SQSMessage) error {
 		var m webhooks.Message
 		if err := json.Unmarshal([]byte(message.Body), &m); err != nil {
 			return fmt.Errorf("read the message: %w: %w", trigger.ErrHopeless, err)
 		}
 		outcome, err := f.sender.Send(ctx, m)
-		if m.Test && !errors.Is(err, webhooks.ErrUnsigned) {
+		if outcome.Blocked {
+			f.blocked(ctx, message, m)
+			return nil
+		}
+		if m.Test && !errors.Is(err, webhooks.ErrUnsent) {
 			f.tested(ctx, m, err)
 			return nil
 		}
@@ -78,7 +82,8 @@ func (f *function) handle(ctx context.Context, event lambdaevents.SQSEvent) (lam
 		if outcome.Gone {
 			state = askahuman.DeliveryGivenUp
 		}
-		f.tell(ctx, m, askahuman.Delivery{State: state, Attempts: trigger.AttemptNumber(message)})
+		f.tell(ctx, m, askahuman.Delivery{State: state, Attempts: trigger.AttemptNumber(message),
+			AttemptedAt: wire.At(time.Now())})
 		t.note(func() {
 			if outcome.Gone {
 				t.unwanted++
@@ -103,10 +108,15 @@ func (f *function) tell(ctx context.Context, m webhooks.Message, d askahuman.Del
 	if m.QuestionID == "" {
 		return
 	}
-	d.AttemptedAt = wire.At(time.Now())
 	if err := f.deliveries.NoteDelivery(ctx, m.QuestionID, d); err != nil {
 		f.log.WarnContext(ctx, "the state of a webhook was not kept", "question_id", m.QuestionID, "error", err.Error())
 	}
+}
+
+// blocked gives up a webhook of an agent that an operator has blocked.
+func (f *function) blocked(ctx context.Context, message events.SQSMessage, m webhooks.Message) {
+	f.log.InfoContext(ctx, "a webhook of a blocked agent is not sent", "message_id", message.MessageId)
+	f.tell(ctx, m, askahuman.Delivery{State: askahuman.DeliveryGivenUp})
 }
 
 // tested logs how an endpoint did that an agent tries.
@@ -126,10 +136,11 @@ func reason(err error) string {
 }
 
 // failed says that an attempt failed.
-func (f *function) failed(ctx context.Context, message lambdaevents.SQSMessage, attempt trigger.Attempt, err error) {
+func (f *function) failed(ctx context.Context, message events.SQSMessage, attempt trigger.Attempt, err error) {
 	var m webhooks.Message
 	if json.Unmarshal([]byte(message.Body), &m) == nil {
-		d := askahuman.Delivery{State: askahuman.DeliveryGivenUp, Attempts: attempt.Number}
+		d := askahuman.Delivery{State: askahuman.DeliveryGivenUp, Attempts: attempt.Number,
+			AttemptedAt: wire.At(time.Now())}
 		if !attempt.Last {
 			d.State, d.NextAttemptAt = askahuman.DeliveryWaiting, wire.At(time.Now().Add(attempt.Wait))
 		}

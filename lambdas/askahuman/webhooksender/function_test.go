@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -29,7 +29,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/queuetest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // run is the function behind a queue of the local run, and the endpoints of agents.
@@ -184,12 +186,13 @@ func (r *run) send(t *testing.T, address string) {
 // settled waits until all messages that are left wait for their next attempt, and have been tried that often, or more
 // often where a slow machine lets the first pause of the plan pass. left counts those that are given up, too, unless it
 // is zero.
-func (r *run) settled(t *testing.T, attempts, left int) []queuetest.Message {
+func (r *run) settled(t *testing.T, attempts, left int) (messages []queuetest.Message) {
 	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	wait.Until(t, fmt.Sprintf("%d messages are left after attempt %d", left, attempts), func() (any, bool) {
 		// Counted first: what was returned by then has its next time in what is read after it.
 		back := r.Returned()
-		messages, failed := r.Messages(), len(r.Failures())
+		messages = r.Messages()
+		failed := len(r.Failures())
 		tried, returned := true, failed*(len(askahuman.WebhookRetries())+1)
 		for _, m := range messages {
 			tried = tried && m.Received >= attempts && m.VisibleAt.After(time.Now())
@@ -200,14 +203,10 @@ func (r *run) settled(t *testing.T, attempts, left int) []queuetest.Message {
 			kept += failed
 		}
 		// A message that was received and not returned is still with the function.
-		if tried && kept == left && back == returned {
-			return messages
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("attempt %d: %d messages are left, want %d; %d were returned", attempts, len(messages), left,
-				r.Returned())
-		}
-	}
+		return fmt.Sprintf("%d messages, %d failed, %d returned", len(messages), failed, back),
+			tried && kept == left && back == returned
+	})
+	return messages
 }
 
 // Of 500 webhooks a third goes to endpoints that fail, a third to endpoints that hang, and some are led to the metadata
@@ -307,24 +306,16 @@ func TestAnswers(t *testing.T) {
 	}
 	// What is no webhook is given up at once, with the cause.
 	r.Send("no webhook")
-	for deadline := time.Now().Add(2 * time.Minute); len(r.Failures()) == 0; time.Sleep(
-		time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it is not given up at once")
-		}
-	}
+	wait.For(t, "the messages that are given up", 1, func() int { return len(r.Failures()) })
 	if m := r.Failures()[0]; m.Body != "no webhook" ||
 		!strings.Contains(m.Attributes["Cause"].StringValue, "read the message") {
 		t.Errorf("the queue of failures has %+v", m)
 	}
 	r.send(t, r.endpoint.URL+"/takes")
-	for deadline := time.Now().Add(2 * time.Minute); len(r.Failures()) < 2; time.Sleep(5 *
-		time.Millisecond) {
+	wait.For(t, "the messages that are given up", 2, func() int {
 		r.Due()
-		if time.Now().After(deadline) {
-			t.Fatalf("%d messages failed, want 2", len(r.Failures()))
-		}
-	}
+		return len(r.Failures())
+	})
 	for kind, want := range map[string]askahuman.DeliveryState{"/gone": askahuman.DeliveryGivenUp,
 		"/busy": askahuman.DeliveryGivenUp, "/takes": askahuman.DeliveryDone} {
 		if d := r.delivery(t, "question at "+r.endpoint.URL+kind); d.State != want || d.AttemptedAt.IsZero() ||
@@ -362,8 +353,8 @@ func TestUndeferred(t *testing.T) {
 	f := &function{sender: &webhooks.Sender{Keys: keys(t), Post: (&webhook.Client{}).Post},
 		plan:  askahuman.WebhookRetries(),
 		queue: away(), failures: away(), log: log}
-	response, err := f.handle(t.Context(), lambdaevents.SQSEvent{
-		Records: []lambdaevents.SQSMessage{{MessageId: "1", Body: `{"agent_id":"ada","url":"https://127.0.0.1/"}`,
+	response, err := f.handle(t.Context(), events.SQSEvent{
+		Records: []events.SQSMessage{{MessageId: "1", Body: `{"agent_id":"ada","url":"https://127.0.0.1/"}`,
 			Attributes: map[string]string{"ApproximateReceiveCount": "1"}}}})
 	if err != nil || len(response.BatchItemFailures) != 1 ||
 		!strings.Contains(output.String(), "does not wait for its next attempt as planned") ||
@@ -385,8 +376,8 @@ func TestUnsignedTest(t *testing.T) {
 	}{"Unsigned": {unreadable, 1}, "Refused": {keys(t), 0}} {
 		f := &function{sender: &webhooks.Sender{Keys: test.secrets, Post: (&webhook.Client{}).Post},
 			plan: askahuman.WebhookRetries(), queue: away(), failures: away(), log: slog.New(slog.DiscardHandler)}
-		response, err := f.handle(t.Context(), lambdaevents.SQSEvent{
-			Records: []lambdaevents.SQSMessage{{MessageId: "1",
+		response, err := f.handle(t.Context(), events.SQSEvent{
+			Records: []events.SQSMessage{{MessageId: "1",
 				Body: `{"agent_id":"ada","url":"https://127.0.0.1/","test":true}`}}})
 		if err != nil || len(response.BatchItemFailures) != test.again {
 			t.Errorf("%s: got %+v, %v; want %d that come again", name, response, err, test.again)
@@ -401,4 +392,46 @@ func away() *trigger.Queue {
 		Region: "us-east-1", BaseEndpoint: &endpoint,
 		Credentials: credentials.NewStaticCredentialsProvider("KEY", "local", ""), RetryMaxAttempts: 1,
 	}, endpoint+"/000000000000/webhooks")
+}
+
+// A webhook of a blocked agent is given up without an attempt, also between two attempts. One whose agent's block could
+// not be read comes again.
+func TestBlocked(t *testing.T) {
+	t.Parallel()
+	r := &service.Service{DB: dynamotest.Open(t, askahuman.Platform().Database).DB}
+	if err := r.NoteDelivery(t.Context(), "q", askahuman.Delivery{State: askahuman.DeliveryWaiting, Attempts: 2,
+		AttemptedAt: wire.At(time.Now()), NextAttemptAt: wire.At(time.Now())}); err != nil {
+		t.Fatal(err)
+	}
+	var output bytes.Buffer
+	log, err := kit.NewLogger(&output, "", "webhooksender")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &function{sender: &webhooks.Sender{Keys: keys(t), CheckAgent: r.CheckAgent,
+		Post: func(context.Context, string, http.Header, []byte) (webhook.Answer, error) {
+			t.Error("a webhook was sent")
+			return webhook.Answer{Status: http.StatusOK}, nil
+		}}, deliveries: r, plan: askahuman.WebhookRetries(), queue: away(), failures: away(), log: log}
+	event := events.SQSEvent{Records: []events.SQSMessage{
+		{MessageId: "1", Body: `{"agent_id":"ada","question_id":"q","url":"https://127.0.0.1/"}`,
+			Attributes: map[string]string{"ApproximateReceiveCount": "3"}},
+		{MessageId: "2", Body: `{"agent_id":"ada","url":"https://127.0.0.1/","test":true}`}}}
+	if err := r.BlockAgent(t.Context(), askahuman.Decision{Operator: "olga"}, "ada", true); err != nil {
+		t.Fatal(err)
+	}
+	response, err := f.handle(t.Context(), event)
+	var d askahuman.Delivery
+	if _, read := r.DB.Get(t.Context(), "GetDelivery", &d, "DELIVERY#q"); read != nil {
+		t.Fatal(read)
+	}
+	if err != nil || len(response.BatchItemFailures) != 0 || d.State != askahuman.DeliveryGivenUp || d.Attempts != 2 ||
+		d.AttemptedAt.IsZero() || !d.NextAttemptAt.IsZero() ||
+		strings.Count(output.String(), "a webhook of a blocked agent is not sent") != 2 {
+		t.Errorf("got %+v, %v, %+v, wrote %s", response, err, d, &output)
+	}
+	f.sender.CheckAgent = func(context.Context, string) error { return fmt.Errorf("no answer") }
+	if response, err := f.handle(t.Context(), event); err != nil || len(response.BatchItemFailures) != 2 {
+		t.Errorf("got %+v, %v; want both again", response, err)
+	}
 }

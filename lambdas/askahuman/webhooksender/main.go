@@ -4,7 +4,7 @@ package main
 import (
 	"context"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/setup"
@@ -17,7 +17,7 @@ import (
 
 func main() {
 	kit.StartResponder("askahuman", func(_ context.Context,
-		environment kit.Environment) (func(context.Context, lambdaevents.SQSEvent) (lambdaevents.SQSEventResponse,
+		environment kit.Environment) (func(context.Context, events.SQSEvent) (events.SQSEventResponse,
 		error), error) {
 		url, err := environment.Require(askahuman.WebhookQueueVariable)
 		if err != nil {
@@ -41,6 +41,9 @@ func main() {
 			deliveries: deliveries, plan: askahuman.WebhookRetries(),
 			queue: trigger.NewQueue(environment.AWS, url[0]), failures: failures,
 			log: environment.Log, metrics: environment.Metrics,
+		}
+		if !deliveries.Parts.WithoutModeration {
+			f.sender.CheckAgent = deliveries.CheckAgent
 		}
 		return f.handle, nil
 	})
