@@ -83,7 +83,7 @@ func writeApp(t *testing.T, packages ...string) app {
 		if err != nil {
 			t.Fatal(err)
 		}
-		binary, asset := binaries[gobuild.Name(p)], fmt.Sprint("asset.", i)
+		binary, asset := binaries[gobuild.Folder(p)], fmt.Sprint("asset.", i)
 		if err := os.CopyFS(filepath.Join(a.assembly, asset), os.DirFS(binary.Directory)); err != nil {
 			t.Fatal(err)
 		}

@@ -5,17 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
-// Source says which main packages to build, and for what.
+// Source names main packages to build, and the processor to build them for.
 type Source struct {
 	// Module is the path of the packages' Go module, such as "example.com/orders": the module of the working directory,
 	// or one that it requires, wherever the Go toolchain keeps it. The build uses that module's own go.mod. Default:
@@ -24,9 +23,7 @@ type Source struct {
 	// Directory names the folder of that module, absolute or relative to the working directory, which in a test is the
 	// folder of its package. Default: the Go toolchain finds it.
 	Directory string
-	// Packages are the main packages, relative to the module's folder, such as
-	// "lambdas/askahuman/agentapi". The last element is the function's name in
-	// [Build.Binary] and must be unique.
+	// Packages are the folders of the main packages, relative to the module's, such as "lambdas/askahuman/agentapi".
 	Packages []string
 	// Architecture is the processor to build for. Default: [ARM64].
 	Architecture Architecture
@@ -56,9 +53,10 @@ type Build struct {
 // Start begins to build the packages and returns at once: the build then runs
 // beside the start of the CDK. Cancelling ctx ends it.
 //
-// One run of the Go toolchain, which must be on the PATH, builds all packages. It compiles and links nothing if nothing
-// has changed since the last build: binaries are kept by content in the folder that ONESYNTH_CACHE names, or else in
-// "onesynth" below the user's cache folder.
+// One run of the Go toolchain, which must be on the PATH, builds all packages. Of those with equal last elements, each
+// further one takes a run of its own. The build compiles and links nothing if nothing has changed since the last one:
+// binaries are kept by content in the folder that ONESYNTH_CACHE names, or else in "onesynth" below the user's cache
+// folder.
 func Start(ctx context.Context, source Source) *Build {
 	b := &Build{source: source, done: make(chan struct{}), pruned: map[any]bool{}}
 	go func() {
@@ -68,9 +66,10 @@ func Start(ctx context.Context, source Source) *Build {
 	return b
 }
 
-// Check adds a finding at path if the build was not begun, lacks one of the functions, or is for another architecture;
-// an empty architecture allows any. It does not wait for the build. A nil build is the default, and valid.
-func (b *Build) Check(f *finding.List, path string, architecture Architecture, functions ...string) {
+// Check adds a finding at path if the build was not begun, does not have exactly one package of each name
+// ([Build.Binary]), or is for another architecture; an empty architecture allows any. It does not wait for the build. A
+// nil build is the default, and valid.
+func (b *Build) Check(f *finding.List, path string, architecture Architecture, names ...string) {
 	if b == nil {
 		return
 	}
@@ -79,11 +78,16 @@ func (b *Build) Check(f *finding.List, path string, architecture Architecture, f
 			"begin it with gofunction.Start, or leave it out")
 		return
 	}
-	built := props.Map(b.source.Packages, gobuild.Name)
-	lacks := func(name string) bool { return !slices.Contains(built, name) }
-	if slices.ContainsFunc(functions, lacks) {
-		f.Add(path, "a build of "+strings.Join(built, ", "), "one of "+strings.Join(functions, ", "),
+	lacks := func(name string) bool { return len(b.packages(name)) == 0 }
+	if slices.ContainsFunc(names, lacks) {
+		f.Add(path, "a build of "+strings.Join(b.source.Packages, ", "), "one of "+strings.Join(names, ", "),
 			"name their packages in Source.Packages: a platform's Handlers do")
+	}
+	for _, name := range names {
+		if found := b.packages(name); len(found) > 1 {
+			f.Add(path, name+", the last element of "+strings.Join(found, " and of "), "the name of one package",
+				"write more of the path's last elements")
+		}
 	}
 	if of := cmp.Or(b.source.Architecture, ARM64); architecture != "" && of != architecture {
 		f.Add(path, "a build for "+string(of), "one for "+string(architecture)+", the Architecture",
@@ -104,18 +108,55 @@ func (b *Build) Wait() error {
 	return b.err
 }
 
-// Binary waits for the build and returns the binary of the package whose last path element is name.
-// It returns the errors of [Build.Wait], and an error if the build has no such package.
+// Binary waits for the build and returns the binary of the package with that name: the last element of the package's
+// path, or more of its last elements where several packages have that one. It returns the errors of [Build.Wait], and
+// an error if the name is of no package of the build, or of several.
 func (b *Build) Binary(name string) (Binary, error) {
 	if err := b.Wait(); err != nil {
 		return Binary{}, err
 	}
-	binary, ok := b.binaries[name]
-	if !ok {
+	switch found := b.packages(name); len(found) {
+	case 0:
 		return Binary{}, fmt.Errorf("the build has no function %q: it has %s; name its package in Source.Packages",
-			name, strings.Join(slices.Sorted(maps.Keys(b.binaries)), ", "))
+			name, strings.Join(b.source.Packages, ", "))
+	case 1:
+		return Binary{Binary: b.binaries[found[0]], Architecture: cmp.Or(b.source.Architecture, ARM64)}, nil
+	default:
+		return Binary{}, fmt.Errorf("the build has several functions %q: %s; write more of the path's last elements",
+			name, strings.Join(found, ", "))
 	}
-	return Binary{Binary: binary, Architecture: cmp.Or(b.source.Architecture, ARM64)}, nil
+}
+
+// packages returns the packages of the build that have the name. A whole path is of one package alone.
+func (b *Build) packages(name string) (named []string) {
+	for _, p := range b.source.Packages {
+		switch folder := gobuild.Folder(p); {
+		case folder == name:
+			return []string{folder}
+		case strings.HasSuffix(folder, "/"+name) && !slices.Contains(named, folder):
+			named = append(named, folder)
+		}
+	}
+	return named
+}
+
+// NameOf returns the name of a platform's function for [Build.Binary]. It is PLATFORM/FUNCTION if the path of a package
+// ends so, and otherwise FUNCTION. If the build has packages of the platform, and a package FUNCTION in the folder of
+// another platform, the name stays PLATFORM/FUNCTION: a platform does not run the function of another one.
+func (b *Build) NameOf(platform, function string) string {
+	whole := platform + "/" + function
+	if b == nil || len(b.packages(whole)) > 0 {
+		return whole
+	}
+	for _, other := range b.packages(function) {
+		for _, p := range b.source.Packages {
+			folder := path.Dir(gobuild.Folder(p))
+			if path.Base(folder) == platform && path.Dir(folder) == path.Dir(path.Dir(other)) {
+				return whole
+			}
+		}
+	}
+	return function
 }
 
 // build builds the source for AWS Lambda.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
 func hello() gofunction.Source {
@@ -29,6 +30,47 @@ func TestBuild(t *testing.T) {
 	}
 	if _, err := build.Binary("hallo"); err == nil || !strings.Contains(err.Error(), "it has hello") {
 		t.Errorf("got %v, want an error with the names there are", err)
+	}
+}
+
+// A name is the end of the path of one package.
+func TestBuildNames(t *testing.T) {
+	t.Parallel()
+	build := gofunction.Start(t.Context(), gofunction.Source{Directory: "testdata/handlers",
+		Packages: []string{"hello", "./french/hello", "french/bye", "french/bye/", "german/bye"}})
+	seen := map[string]string{}
+	for name, want := range map[string]string{"hello": "hello", "french/hello": "french/hello",
+		"french/bye": "french/bye", "german/bye": "german/bye", "bye": "", "ench/hello": "", "german/hello": ""} {
+		var found finding.List
+		build.Check(&found, "Props.Build", "", name)
+		binary, err := build.Binary(name)
+		if (err == nil) != (want != "") || (len(found) == 0) != (want != "") || binary.Package != want {
+			t.Errorf("%s: got the package %q, %v, and the findings %v, want %q", name, binary.Package, err, found, want)
+		}
+		if other, has := seen[binary.Hash]; has && want != "" {
+			t.Errorf("%s is what %s is", name, other)
+		}
+		seen[binary.Hash] = name
+	}
+}
+
+// A platform's function has the platform's folder in the layout of Handlers, and only its name in another one.
+func TestBuildNameOf(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		packages []string
+		want     string
+	}{
+		"Platforms": {[]string{"lambdas/shop/publisher", "lambdas/orders/publisher"}, "orders/publisher"},
+		"OfAnother": {[]string{"lambdas/shop/publisher", "lambdas/orders/api"}, "orders/publisher"},
+		"Alone":     {[]string{"publisher"}, "publisher"},
+		"Elsewhere": {[]string{"lambdas/orders/api", "programs/publisher"}, "publisher"},
+		"Own":       {[]string{"lambdas/reports/publisher"}, "publisher"},
+	} {
+		build := gofunction.Start(t.Context(), gofunction.Source{Directory: "nowhere", Packages: test.packages})
+		if got := build.NameOf("orders", "publisher"); got != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
 	}
 }
 

@@ -9,11 +9,12 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
 // The main package handlers/orders of the app's own module becomes a function.
 func ExampleNew() {
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("orders"), nil)
 	gofunction.New(stack, "Orders", gofunction.Props{
@@ -31,7 +32,7 @@ func ExampleStart() {
 		Packages:  []string{"handlers/orders", "handlers/invoices"},
 	})
 
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("shop"), nil)
 	if err := build.Wait(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -74,8 +75,8 @@ type Props struct {
 	Architecture Architecture
 	// Build is a build begun with [Start]. Default: Package is built.
 	Build *Build
-	// Name says which of the build's binaries the function runs: the last element
-	// of its package.
+	// Name says which of the build's binaries the function runs: the last element of its package, or more of the last
+	// elements where several packages have that one, such as "todo/eventpublisher".
 	Name string
 
 	// Description is shown in the AWS console. Default: none.
@@ -92,7 +93,7 @@ type Props struct {
 	Settings
 	// ReservedConcurrency limits how many invocations run at once, and reserves as many for this function. Default: 0,
 	// no limit and no reserve.
-	ReservedConcurrency int
+	ReservedConcurrency int `min:"1" max:"2147483647" default:"no limit"`
 }
 
 // Validate returns a [finding.List] with all invalid props, or nil.
@@ -121,7 +122,6 @@ func (p Props) Validate() error {
 	checkEnvironment(&f, "Props.Environment", p.Environment)
 	p.Settings.Check(&f, "Props", "Props.Network", "")
 	f.Limits("Props", p)
-	checkConcurrency(&f, "Props.ReservedConcurrency", p.ReservedConcurrency)
 	return f.Err()
 }
 
@@ -148,12 +148,6 @@ func checkEnvironment(f *finding.List, path string, variables map[string]string)
 	}
 }
 
-func checkConcurrency(f *finding.List, path string, invocations int) {
-	if invocations < 0 || invocations > props.LargestNumber {
-		f.Add(path, invocations, "1 to 2147483647", "leave it out for no limit")
-	}
-}
-
 // Sizes has the sizes of several functions by name, the last element of a function's package.
 type Sizes struct {
 	// MemoryMegabytes and ReservedConcurrency are as in [Props]. TimeoutSeconds is Props.Timeout in
@@ -161,11 +155,13 @@ type Sizes struct {
 	MemoryMegabytes, ReservedConcurrency, TimeoutSeconds map[string]int
 }
 
-// For returns the props of a function with its sizes, by its Name.
+// For returns the props with the sizes of the function p.Name, by its last element. A size that is not set keeps the
+// value of the props.
 func (s Sizes) For(p Props) Props {
-	p.Timeout = s.Timeout(p.Name, p.Timeout)
-	p.MemoryMegabytes = cmp.Or(s.MemoryMegabytes[p.Name], p.MemoryMegabytes)
-	p.ReservedConcurrency = cmp.Or(s.ReservedConcurrency[p.Name], p.ReservedConcurrency)
+	name := path.Base(p.Name)
+	p.Timeout = s.Timeout(name, p.Timeout)
+	p.MemoryMegabytes = cmp.Or(s.MemoryMegabytes[name], p.MemoryMegabytes)
+	p.ReservedConcurrency = cmp.Or(s.ReservedConcurrency[name], p.ReservedConcurrency)
 	return p
 }
 
@@ -189,37 +185,29 @@ func (s Sizes) Of(names ...string) Sizes {
 }
 
 // Check adds a finding for each size that AWS Lambda does not allow, and for each function that is not among the names.
-// path leads to the maps. The functions of an API have 3 to 30 seconds.
+// Their paths begin with path. The functions of an API, ofAPI, have 3 to 30 seconds.
 func (s Sizes) Check(f *finding.List, path string, names, ofAPI []string) {
-	check := func(field string, sizes map[string]int, size func(one, name string, size int)) {
+	check := func(field string, sizes map[string]int, least, most int) {
 		for _, name := range slices.Sorted(maps.Keys(sizes)) {
-			one := fmt.Sprintf("%s.%s[%q]", path, field, name)
+			one, size := fmt.Sprintf("%s.%s[%q]", path, field, name), sizes[name]
 			if !slices.Contains(names, name) {
 				f.Add(one, name, "one of "+strings.Join(names, ", "), "name a function of the platform")
 			}
-			if sizes[name] == 0 {
+			ofAPI := field == "TimeoutSeconds" && slices.Contains(ofAPI, name)
+			switch {
+			case size == 0:
 				f.Add(one, 0, "1 or more", "leave it out for the default: 0 would neither stop a function nor limit it")
-				continue
+			case ofAPI && (size < shortestRequest || size > longestRequest):
+				f.Add(one, size, "3 to 30 for a function of the API", "leave it out for the default: sooner, a slow "+
+					"attempt at DynamoDB leaves no time for the answer; later, Amazon API Gateway has answered 503")
+			case size < least || size > most:
+				f.Add(one, size, fmt.Sprintf("%d to %d", least, most), "leave it out for the default")
 			}
-			size(one, name, sizes[name])
 		}
 	}
-	check("MemoryMegabytes", s.MemoryMegabytes, func(one, _ string, size int) {
-		if size < minimumMemory || size > maximumMemory {
-			f.Add(one, size, "128 to 10240", "leave it out for the default")
-		}
-	})
-	check("ReservedConcurrency", s.ReservedConcurrency,
-		func(one, _ string, size int) { checkConcurrency(f, one, size) })
-	check("TimeoutSeconds", s.TimeoutSeconds, func(one, name string, seconds int) {
-		switch {
-		case slices.Contains(ofAPI, name) && (seconds < shortestRequest || seconds > longestRequest):
-			f.Add(one, seconds, "3 to 30 for a function of the API", "leave it out for the default: sooner, a slow "+
-				"attempt at DynamoDB leaves no time for the answer; later, Amazon API Gateway has answered 503")
-		case seconds < 0 || seconds > int(maximumTimeout.Seconds()):
-			f.Add(one, seconds, "1 to 900", "leave it out for the default")
-		}
-	})
+	check("MemoryMegabytes", s.MemoryMegabytes, minimumMemory, maximumMemory)
+	check("ReservedConcurrency", s.ReservedConcurrency, 1, props.LargestNumber)
+	check("TimeoutSeconds", s.TimeoutSeconds, 1, int(maximumTimeout.Seconds()))
 }
 
 // logLevelVariable is where handlers find the level.

@@ -14,8 +14,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
-// mostSecurityGroups is how many a function may have ("Lambda quotas").
-const mostSecurityGroups = 5
+// maxSecurityGroups is how many a function may have ("Lambda quotas").
+const maxSecurityGroups = 5
 
 // Network is where in a VPC a function runs. With the zero value it runs outside of any, with access to the internet.
 type Network struct {
@@ -53,7 +53,7 @@ func (n Network) check(f *finding.List, path, region string) {
 	if n.VPC == nil && len(n.SecurityGroups) > 0 {
 		f.Add(groups, len(n.SecurityGroups), "none without a VPC", "set the VPC, or leave both out")
 	}
-	if len(n.SecurityGroups) > mostSecurityGroups {
+	if len(n.SecurityGroups) > maxSecurityGroups {
 		f.Add(groups, len(n.SecurityGroups), "at most 5", "put the rules of several into one")
 	}
 	for i, g := range n.SecurityGroups {

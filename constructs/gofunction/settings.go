@@ -8,7 +8,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
-// Settings are what the functions of a platform have in common.
+// Settings are the settings that all functions of a platform share.
 type Settings struct {
 	// LogLevel is "debug", "info", "warn" or "error": the function finds it in the variable LOG_LEVEL and logs nothing
 	// below it. AWS Lambda itself drops debug lines unless LogLevel is "debug". It filters no higher, because lines
@@ -30,8 +30,8 @@ type Settings struct {
 	Network Network
 }
 
-// Check adds a finding for each setting that is invalid. path leads to them, and network to the fields of the Network.
-// region is the functions', or "" while it is not known.
+// Check adds a finding for each setting that is invalid. Their paths begin with path, and those of the Network with
+// network. region is the functions', or "" while it is not known.
 func (s Settings) Check(f *finding.List, path, network, region string) {
 	switch s.LogLevel {
 	case "", "debug", "info", "warn", "error":

@@ -131,24 +131,29 @@ func findApp(given string, context map[string]string) (*app, error) {
 	return found, nil
 }
 
-// build builds the app's program, and tells apps apart: by the program and the files. It is empty without an app.
-func (a *app) build(ctx context.Context) (state string, err error) {
+// build builds the app's program from a snapshot of the files, and tells apps apart: by the program and the settings
+// among the files. It is empty without an app.
+func (a *app) build(ctx context.Context, of *gobuild.Snapshot, settings string) (state string, err error) {
 	if a == nil {
 		return "", nil
 	}
 	if len(a.Patterns) > 0 {
-		if a.program, state, err = gobuild.Program(ctx, a.Listing); err != nil {
+		if a.program, state, err = gobuild.Program(ctx, a.Listing, of); err != nil {
 			return "", err
 		}
 	}
-	for _, name := range a.files {
-		text, err := os.ReadFile(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("read what the app is of: %w", err)
-		}
-		state += fmt.Sprintf(" %x", sha256.Sum256(text))
+	return state + settings, nil
+}
+
+// settings tells the app's further files apart, by the contents of all files.
+func (a *app) settings(files map[string][]byte) (settings string) {
+	if a == nil {
+		return ""
 	}
-	return state, nil
+	for _, name := range a.files {
+		settings += fmt.Sprintf(" %x", sha256.Sum256(files[name]))
+	}
+	return settings
 }
 
 // goRun takes a command apart that runs a package, or files, with "go run". It returns none for another command.

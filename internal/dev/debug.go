@@ -52,7 +52,11 @@ func (d Debugger) Attach(ctx context.Context, functions []lambda.Declared) (name
 			"gofunction has built", f.Label)
 	}
 	d.Log("building " + f.Label + " with debug information")
-	if err := builders[0].BuildForDebugger(ctx, builders[0].Packages[f.Name], d.Folder); err != nil {
+	source, err := builders[0].Snapshot(filepath.Join(d.Folder, "source"))
+	if err != nil {
+		return "", fmt.Errorf("debug %s: %w", f.Label, err)
+	}
+	if err := builders[0].BuildForDebugger(ctx, builders[0].Packages[f.Name], d.Folder, source); err != nil {
 		return "", fmt.Errorf("debug %s: %w", f.Label, err)
 	}
 	f.Code, f.Architecture = d.Folder, ""

@@ -31,6 +31,8 @@ const (
 	namedFiles = 3
 	// atOnce is the most functions that are built together, when the one that was asked last need not come first.
 	atOnce = 2
+	// maxKilled is how often a process of one change may be killed before the change counts as failed.
+	maxKilled = 3
 )
 
 // Options say which run follows its source, and how. All functions are needed, and may be called at the same time.
@@ -68,6 +70,10 @@ type Follower struct {
 	options  Options
 	watcher  *Watcher
 	builders []*lambda.Builder
+	// snapshots keep the source that is built. source is the newest of them, and settings are the app's of that moment.
+	snapshots *gobuild.Snapshots
+	source    *gobuild.Snapshot
+	settings  string
 	// builds counts synths, and builds for the debugger; each has a folder of its own.
 	builds int
 	// began is when the last build began: later than a save that came during the one before.
@@ -77,6 +83,8 @@ type Follower struct {
 	// overtaken says that the last build was broken off. The next one is not, or saves in a row would keep all from
 	// ending.
 	overtaken bool
+	// killed counts the times in a row that a process of the last change was killed.
+	killed int
 	// app is the app; nil if nothing tells how to synthesise.
 	app *app
 	// applied is the app that the run is of, and refused one that could not be applied, as [app.build] tells apps
@@ -98,7 +106,11 @@ func Follow(ctx context.Context, options Options) (*Follower, error) {
 	if err := os.MkdirAll(options.Folder, 0o700); err != nil {
 		return nil, fmt.Errorf("follow the source: %w", err)
 	}
-	var err error
+	source, err := os.MkdirTemp(options.Folder, "source-")
+	if err != nil {
+		return nil, fmt.Errorf("follow the source: %w", err)
+	}
+	f.snapshots = gobuild.NewSnapshots(source)
 	if f.builders, err = lambda.OpenBuilders(ctx, options.Functions(), options.Modules, options.Folder); err != nil {
 		return nil, fmt.Errorf("follow the source: %w", err)
 	}
@@ -175,31 +187,44 @@ func (f *Follower) Run(ctx context.Context) error {
 	})
 	f.begin(ctx)
 	for {
+		// What was saved before begin is pending already, and no event tells of it again.
+		for len(f.pending.Files) > 0 && ctx.Err() == nil {
+			change := f.pending
+			f.pending = Change{}
+			f.handle(ctx, change)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-f.watcher.Changed():
 		}
 		f.pending.Add(f.watcher.Take())
-		for len(f.pending.Files) > 0 && ctx.Err() == nil {
-			change := f.pending
-			f.pending = Change{}
-			f.handle(ctx, change)
-		}
 	}
 }
 
 // begin learns what the source of what runs gives, so that later builds show what has changed. What does not compile
 // is told when something is saved.
 func (f *Follower) begin(ctx context.Context) {
+	saved, err := f.snapshot()
+	f.pending.Add(saved)
+	if err != nil {
+		f.printf("watch: %v", err)
+		return
+	}
 	built, _ := f.buildFunctions(ctx, f.names())
 	f.debuggedAs = built[f.options.Debugged].Hash
-	f.applied, _ = f.app.build(ctx)
-	// What was saved meanwhile may be in the app that was built, and is not in the assembly.
-	f.watcher.Look()
-	if f.pending.Add(f.watcher.Take()); len(f.pending.Files) > 0 {
-		f.applied = ""
+	// What was saved since the run began is in the app that is built, and not in the assembly.
+	if state, _ := f.app.build(ctx, f.source, f.settings); len(saved.Files) == 0 {
+		f.applied = state
 	}
+}
+
+// snapshot makes builds be of the source as it is now, and returns what was saved before.
+func (f *Follower) snapshot() (saved Change, err error) {
+	files, saved := f.watcher.Read()
+	f.settings = f.app.settings(files)
+	f.source, err = f.snapshots.Take(files)
+	return saved, err
 }
 
 // names are the functions that are built.
@@ -213,19 +238,28 @@ func (f *Follower) names() (names []string) {
 
 // handle does what a change makes necessary. Files that are saved meanwhile break it off, if the one before was not.
 func (f *Follower) handle(ctx context.Context, change Change) {
+	if change.movesSource() {
+		// The programs may be of other folders now. Their build says what is wrong with them.
+		_ = f.watcher.Find(ctx, f.programs())
+	}
+	saved, err := f.snapshot()
+	change.Add(saved)
 	f.printf("changed: %s", f.named(change.Files))
 	building, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	if err != nil {
+		_ = f.explained(ctx, change, err)
+		return
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- f.catchUp(ctx, building, change) }()
-	var err error
 	for waiting := true; waiting; {
 		select {
 		case err = <-ended:
 			waiting = false
 		case <-f.watcher.Changed():
-			f.pending.Add(f.watcher.Take())
-			if !f.overtaken {
+			// The signal may be of files that are in the snapshot.
+			if f.pending.Add(f.watcher.Take()); !f.overtaken && len(f.pending.Files) > 0 {
 				cancel(errOvertaken)
 			}
 		}
@@ -234,6 +268,12 @@ func (f *Follower) handle(ctx context.Context, change Change) {
 		f.pending.Add(change)
 		return
 	}
+	if f.killed++; killed(err) && f.killed < maxKilled {
+		f.printf("a process was killed, which says nothing of the source: trying again")
+		f.pending.Add(change)
+		return
+	}
+	f.killed = 0
 	// Programs may have other files now. The next save need not wait until they are found, and only the newest programs
 	// matter.
 	select {
@@ -242,6 +282,10 @@ func (f *Follower) handle(ctx context.Context, change Change) {
 	}
 	f.find <- f.programs()
 }
+
+// killed reports whether a process was killed: for want of memory, or because it took too long to start. It is one of
+// the toolchain, of the app or of a function.
+func killed(err error) bool { return err != nil && strings.Contains(err.Error(), "signal: killed") }
 
 // catchUp makes the run be of the source as it is now. Building ends with the context of that name, the rest with ctx.
 func (f *Follower) catchUp(ctx, building context.Context, change Change) error {
@@ -256,7 +300,7 @@ func (f *Follower) catchUp(ctx, building context.Context, change Change) error {
 	var state string
 	var problem error
 	var asking sync.WaitGroup
-	asking.Go(func() { state, problem = f.app.build(building) })
+	asking.Go(func() { state, problem = f.app.build(building, f.source, f.settings) })
 	built, err := f.buildFunctions(building, first)
 	if len(first) < len(names) && len(f.changed(built)) == 0 {
 		first = names
@@ -339,7 +383,7 @@ func (f *Follower) buildFunctions(ctx context.Context, names []string) (map[stri
 		if len(packages) == 0 {
 			continue
 		}
-		built, err := builder.Build(ctx, packages)
+		built, err := builder.Build(ctx, packages, f.source)
 		problems = append(problems, err)
 		for _, name := range names {
 			if binary, has := built[builder.Packages[name]]; has {
@@ -398,7 +442,7 @@ func (f *Follower) replace(ctx context.Context, name string, binary gobuild.Bina
 		code = filepath.Join(f.options.Folder, "debug"+strconv.Itoa(f.builds))
 		for _, builder := range f.builders {
 			if p, has := builder.Packages[name]; has {
-				if err := builder.BuildForDebugger(ctx, p, code); err != nil {
+				if err := builder.BuildForDebugger(ctx, p, code, f.source); err != nil {
 					return err
 				}
 			}

@@ -5,6 +5,8 @@
 package dev
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -50,6 +52,14 @@ func (c *Change) Add(other Change) {
 	}
 }
 
+// movesSource reports whether programs may be of other folders after the change: it is of a module's or a workspace's
+// file.
+func (c *Change) movesSource() bool {
+	return slices.ContainsFunc(c.Files, func(path string) bool {
+		return slices.Contains([]string{"go.mod", "go.work"}, filepath.Base(path))
+	})
+}
+
 // Watcher watches the files of programs. Make one with [New], and close it.
 type Watcher struct {
 	quiet  time.Duration
@@ -66,7 +76,7 @@ type Watcher struct {
 	// known are the hashes of files; empty for one that does not exist.
 	known   map[string]string
 	pending Change
-	// watched are folders, and fresh those that are watched since the programs are being found.
+	// watched are folders, and fresh those that are watched since the last scan, and were there before.
 	watched, fresh map[string]bool
 }
 
@@ -83,7 +93,7 @@ func New(ctx context.Context, programs []gobuild.Listing, files []string, quiet 
 	w := &Watcher{
 		quiet: quiet, events: events, signal: make(chan struct{}, 1),
 		files: map[string]bool{}, known: map[string]string{},
-		watched: map[string]bool{},
+		watched: map[string]bool{}, fresh: map[string]bool{},
 	}
 	for _, path := range files {
 		w.files[path] = true
@@ -114,8 +124,90 @@ func (w *Watcher) Take() Change {
 	return taken
 }
 
-// Look looks at all files that are known now, without waiting for events.
-func (w *Watcher) Look() { w.look(nil, true, time.Now()) }
+// Read returns the files that programs may be made of, by absolute name, as they are now, for a build. It also returns
+// what was saved since the last call of Take or Read. Later changes are those of what Read has returned: a file that
+// gets its former text back, while its newer one is built, has changed.
+func (w *Watcher) Read() (map[string][]byte, Change) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	// The next search says why a folder cannot be watched.
+	contents, _ := w.scan()
+	saved := w.pending
+	w.pending = Change{}
+	return contents, saved
+}
+
+// scan reads all files that count, and adds those that are not as known to the pending ones. It returns the contents
+// but for those of modules' files, which the toolchain may write, and why a folder cannot be watched. The caller holds
+// the mutex.
+func (w *Watcher) scan() (contents map[string][]byte, err error) {
+	paths := maps.Clone(w.files)
+	for path := range w.known {
+		paths[path] = true
+	}
+	for _, folder := range slices.Concat(w.modules, slices.Sorted(maps.Keys(w.embedded))) {
+		err = cmp.Or(err, w.enter(folder, paths))
+	}
+	contents = map[string][]byte{}
+	change := Change{Saved: time.Now()}
+	read := func(path string) {
+		text, err := os.ReadFile(path)
+		former, known := w.known[path]
+		w.known[path] = hashOf(text, err)
+		// A file that was there before its folder was watched has not changed.
+		if w.known[path] != former && (known || !w.fresh[filepath.Dir(path)]) {
+			change.Files = append(change.Files, path)
+		}
+		if err == nil && !slices.Contains([]string{"go.mod", "go.sum", "go.work"}, filepath.Base(path)) {
+			contents[path] = text
+		}
+	}
+	for path := range paths {
+		if filepath.Ext(path) == ".go" && w.counts(path) {
+			read(path)
+			for _, folder := range embedded(path, contents[path]) {
+				if !w.embedded[folder] {
+					w.embedded[folder] = true
+					err = cmp.Or(err, w.enter(folder, paths))
+				}
+			}
+		}
+	}
+	for path := range paths {
+		if filepath.Ext(path) != ".go" && w.counts(path) {
+			read(path)
+		}
+	}
+	clear(w.fresh)
+	if len(change.Files) > 0 {
+		w.pending.Add(change)
+	}
+	return contents, err
+}
+
+// embedded returns the folders of the files that a Go file with this text embeds.
+func embedded(path string, text []byte) (folders []string) {
+	for line := range bytes.Lines(text) {
+		patterns, found := bytes.CutPrefix(bytes.TrimSpace(line), []byte("//go:embed "))
+		if !found {
+			continue
+		}
+		for _, pattern := range strings.Fields(string(patterns)) {
+			pattern = strings.TrimPrefix(strings.Trim(pattern, "\"`"), "all:")
+			matches, _ := filepath.Glob(filepath.Join(filepath.Dir(path), filepath.FromSlash(pattern)))
+			for _, match := range matches {
+				_ = filepath.WalkDir(match, func(path string, entry fs.DirEntry, err error) error {
+					if err == nil && !entry.IsDir() {
+						folders = append(folders, filepath.Dir(path))
+					}
+					return nil
+				})
+			}
+		}
+	}
+	slices.Sort(folders)
+	return slices.Compact(folders)
+}
 
 // Find asks again what the programs are made of. Call it when they may have other packages or embedded files.
 func (w *Watcher) Find(ctx context.Context, programs []gobuild.Listing) error {
@@ -133,7 +225,7 @@ func (w *Watcher) Find(ctx context.Context, programs []gobuild.Listing) error {
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.modules, w.embedded, w.fresh = nil, map[string]bool{}, map[string]bool{}
+	w.modules, w.embedded = nil, map[string]bool{}
 	for _, found := range sources {
 		for _, module := range found.Modules {
 			w.modules = append(w.modules, module)
@@ -148,32 +240,35 @@ func (w *Watcher) Find(ctx context.Context, programs []gobuild.Listing) error {
 	}
 	slices.Sort(w.modules)
 	w.modules = slices.Compact(w.modules)
-	for _, folder := range slices.Concat(w.modules, slices.Sorted(maps.Keys(w.embedded))) {
-		if err := w.enter(folder, nil); err != nil {
-			return err
-		}
-	}
 	for path := range w.files {
 		if err := w.watch(filepath.Dir(path)); err != nil {
 			return err
 		}
-		w.learn(path)
 	}
-	return nil
+	// An event of a file that did not count yet was ignored.
+	_, err := w.scan()
+	if len(w.pending.Files) > 0 {
+		w.tell()
+	}
+	return err
 }
 
-// enter watches a folder with those below, learns their files, and adds these to paths, which may be nil.
+// tell says that there is something to take.
+func (w *Watcher) tell() {
+	select {
+	case w.signal <- struct{}{}:
+	default:
+	}
+}
+
+// enter watches a folder with those below, and adds their files to paths.
 func (w *Watcher) enter(folder string, paths map[string]bool) error {
 	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return nil
 		case !entry.IsDir():
-			if paths != nil {
-				paths[path] = true
-			} else if w.counts(path) {
-				w.learn(path)
-			}
+			paths[path] = true
 			return nil
 		case path != folder && ignored(path, entry.Name()):
 			return filepath.SkipDir
@@ -182,15 +277,8 @@ func (w *Watcher) enter(folder string, paths map[string]bool) error {
 	})
 }
 
-// learn notes a file's content, if its folder was there before it was watched. Events tell of a file that comes later.
-func (w *Watcher) learn(path string) {
-	if _, known := w.known[path]; !known && w.fresh[filepath.Dir(path)] {
-		w.known[path] = hashOf(path)
-	}
-}
-
-func hashOf(path string) string {
-	text, err := os.ReadFile(path)
+// hashOf is the hash of a file that was read; empty for one that cannot be.
+func hashOf(text []byte, err error) string {
 	if err != nil {
 		return ""
 	}
@@ -312,7 +400,7 @@ func (w *Watcher) look(touched map[string]bool, all bool, first time.Time) {
 	}
 	change := Change{Saved: first}
 	for path := range paths {
-		if now := hashOf(path); w.counts(path) && now != w.known[path] {
+		if now := hashOf(os.ReadFile(path)); w.counts(path) && now != w.known[path] {
 			w.known[path] = now
 			change.Files = append(change.Files, path)
 		}
@@ -321,8 +409,5 @@ func (w *Watcher) look(touched map[string]bool, all bool, first time.Time) {
 		return
 	}
 	w.pending.Add(change)
-	select {
-	case w.signal <- struct{}{}:
-	default:
-	}
+	w.tell()
 }

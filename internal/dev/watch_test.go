@@ -2,6 +2,7 @@ package dev_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/dev"
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 var module = map[string]string{
@@ -93,20 +95,17 @@ func startWith(t *testing.T, quiet time.Duration) *fixture {
 func (f *fixture) next(t *testing.T, files ...string) dev.Change {
 	t.Helper()
 	var all dev.Change
-	for {
-		missing := slices.ContainsFunc(files, func(name string) bool {
-			return !slices.Contains(all.Files, filepath.Join(f.folder, name))
-		})
-		if !missing {
-			return all
-		}
+	wait.Until(t, fmt.Sprintf("a change of %v", files), func() (any, bool) {
 		select {
 		case <-f.Changed():
 			all.Add(f.Take())
-		case <-time.After(30 * time.Second):
-			t.Fatalf("got %+v, want %v", all, files)
+		default:
 		}
-	}
+		return all, !slices.ContainsFunc(files, func(name string) bool {
+			return !slices.Contains(all.Files, filepath.Join(f.folder, name))
+		})
+	})
+	return all
 }
 
 // nextChange returns what has happened until now: events of a file that is saved last come last.
@@ -235,4 +234,25 @@ func TestErrors(t *testing.T) {
 	if _, err := dev.New(ctx, []gobuild.Listing{{Directory: folder, Patterns: []string{"."}}}, nil, 0); err == nil {
 		t.Error("found with a context that had ended")
 	}
+}
+
+// A build reads what has been saved until then, and no event is needed for it. What is saved afterwards counts, also if
+// it is the text that was there before what was read.
+func TestRead(t *testing.T) {
+	t.Parallel()
+	f := startWith(t, 400*time.Millisecond)
+	shared, added := filepath.Join(f.folder, "schema", "schema.go"), filepath.Join(f.folder, "kit", "new", "more.txt")
+	write(t, f.folder, map[string]string{"schema/schema.go": "package schema // newer\n", "kit/new/more.txt": "more",
+		"kit/kit.go": "package kit\n\nimport _ \"embed\"\n\n//go:embed new\nvar words string\n"})
+	files, saved := f.Read()
+	if string(files[shared]) != "package schema // newer\n" || string(files[added]) != "more" ||
+		!slices.Contains(saved.Files, shared) || !slices.Contains(saved.Files, added) || saved.Saved.IsZero() {
+		t.Errorf("got %q, %q and %+v", files[shared], files[added], saved)
+	}
+	if _, saved := f.Read(); len(saved.Files) > 0 {
+		t.Errorf("got %+v without a save", saved)
+	}
+	write(t, f.folder, map[string]string{"schema/schema.go": module["schema/schema.go"],
+		"kit/new/more.txt": "still more"})
+	f.next(t, "schema/schema.go", "kit/new/more.txt")
 }

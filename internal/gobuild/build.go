@@ -37,8 +37,7 @@ type Source struct {
 	// Directory is the folder of the module, absolute or relative to the working directory.
 	// Module must be empty then. Default: the toolchain finds the folder.
 	Directory string
-	// Packages are the main packages, relative to the module's folder. Their last
-	// elements must differ: they are the names of the binaries.
+	// Packages are the folders of the main packages, relative to the module's.
 	Packages []string
 	// Flags are flags of "go build". Default: [Flags].
 	Flags []string
@@ -98,7 +97,7 @@ type CompileError struct {
 	Packages []string
 	// Directory is the folder in which the toolchain ran.
 	Directory string
-	// Output is what the toolchain printed.
+	// Output is what the toolchain printed, or how it ended if it printed nothing.
 	Output string
 }
 
@@ -111,17 +110,17 @@ func (e *CompileError) Error() string {
 // ErrUnknownModule says that the toolchain does not know the module of a [Source].
 var ErrUnknownModule = errors.New("module is not known here")
 
-// Build builds the packages for the target by one run of the Go toolchain, which must be on the PATH, and returns the
-// binaries by the packages' last elements. It returns a [*CompileError] if the toolchain refuses the packages,
-// [ErrUnknownModule], [exec.ErrNotFound] without a toolchain, and the cause if ctx ends.
+// Build builds the packages for the target by the Go toolchain, which must be on the PATH, and returns the binaries by
+// package, as [Folder] writes it. The toolchain runs once, and again only for packages whose last elements are equal.
+// It returns a [*CompileError] if the toolchain refuses the packages, [ErrUnknownModule], [exec.ErrNotFound] without a
+// toolchain, and the cause if ctx ends.
 func Build(ctx context.Context, source Source, target Target) (map[string]Binary, error) {
 	source.former = os.Getenv(FormerVariable)
 	return build(ctx, source, target, os.Getenv(cacheVariable))
 }
 
-// Name returns the name of a package's binary. For the root of a module, ".", the name follows from the module: use
-// [Recipe.Name].
-func Name(folder string) string { return path.Base(path.Clean(folder)) }
+// Folder returns the shortest way to write the folder of a package, with slashes.
+func Folder(of string) string { return path.Clean(filepath.ToSlash(of)) }
 
 // rootName returns the name of the binary of the package at a module's root, as the
 // toolchain chooses it: the last element of the path, or the one before if the last
@@ -155,19 +154,18 @@ func build(ctx context.Context, source Source, target Target, cacheFolder string
 		return nil, err
 	}
 	toolchain := toolchain{location: location, target: target, source: source}
-	mains, err := toolchain.inspect(ctx)
+	mains, files, err := toolchain.inspect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range source.Packages {
-		named := func(m mainPackage) bool { return Name(p) == "." || m.name() == Name(p) }
-		if !slices.ContainsFunc(mains, named) {
+		if toolchain.index(mains, p) < 0 {
 			return nil, fmt.Errorf("%s in %s is not a main package: a handler needs \"package main\" and a main "+
 				"function", p, location.directory)
 		}
 	}
 	if former := cache.former(source.former, target, mains); former != nil {
-		return former, nil
+		return toolchain.byPackage(mains, former), nil
 	}
 	linked, unlock, err := cache.linked(ctx, toolchain.describe(mains[0].module))
 	if err != nil {
@@ -175,19 +173,36 @@ func build(ctx context.Context, source Source, target Target, cacheFolder string
 	}
 	defer unlock()
 	cache.removeUnused()
+	if toolchain.snapshot, err = snapshotOf(files, filepath.Join(temporary, "source")); err != nil {
+		return nil, err
+	}
 	if err := toolchain.build(ctx, linked, temporary, mains); err != nil {
 		return nil, err
 	}
 	binaries, damaged, err := cache.keepAll(linked, temporary, mains)
-	if err != nil || len(damaged) == 0 {
-		return binaries, err
+	if err == nil && len(damaged) > 0 {
+		if err = toolchain.build(ctx, linked, temporary, damaged); err == nil {
+			binaries, _, err = cache.keepAll(linked, temporary, mains)
+		}
 	}
-	if err := toolchain.build(ctx, linked, temporary, damaged); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	again, _, err := cache.keepAll(linked, temporary, damaged)
-	maps.Copy(binaries, again)
-	return binaries, err
+	return toolchain.byPackage(mains, binaries), nil
+}
+
+// byPackage returns the binaries of the main packages by the packages of the source.
+func (t toolchain) byPackage(mains []mainPackage, binaries []Binary) map[string]Binary {
+	named := map[string]Binary{}
+	for _, p := range t.source.Packages {
+		named[Folder(p)] = binaries[t.index(mains, p)]
+	}
+	return named
+}
+
+// index returns where a package of the source is among the main packages, or -1.
+func (t toolchain) index(mains []mainPackage, folder string) int {
+	return slices.IndexFunc(mains, func(m mainPackage) bool { return slices.Contains(m.patterns, t.pattern(folder)) })
 }
 
 // check refuses sources that the toolchain would accept, or refuse with an unclear error.
@@ -207,18 +222,11 @@ func (s Source) check() error {
 			return fmt.Errorf("Source.Flags has %q: write flags as -name=value", flag)
 		}
 	}
-	names := map[string]string{}
 	for _, p := range s.Packages {
 		if p == "" || strings.HasPrefix(p, "-") || path.IsAbs(p) {
 			return fmt.Errorf("Source.Packages has %q: write the package's folder relative to the module, such as %q",
 				p, "lambdas/hello")
 		}
-		name := Name(p)
-		if other, ok := names[name]; ok {
-			return fmt.Errorf("Source.Packages has both %q and %q: their last elements must differ, rename one folder",
-				other, p)
-		}
-		names[name] = p
 	}
 	return nil
 }
@@ -228,6 +236,8 @@ type toolchain struct {
 	location location
 	target   Target
 	source   Source
+	// snapshot is what is built from.
+	snapshot *Snapshot
 }
 
 // describe returns what must be equal for two builds of a module to share a folder.
@@ -236,8 +246,8 @@ func (t toolchain) describe(module string) string {
 	return fmt.Sprintf("%s %s %s %q", module, cmp.Or(t.location.origin, t.location.directory), t.target, flags)
 }
 
-// inspect returns the main packages among the packages.
-func (t toolchain) inspect(ctx context.Context) ([]mainPackage, error) {
+// inspect returns the main packages among the packages, and the source files of all that they need, which may change.
+func (t toolchain) inspect(ctx context.Context) (mains []mainPackage, files []string, err error) {
 	compiler, _ := t.flags()
 	arguments := append([]string{"list", "-deps", listFormat}, compiler...)
 	for _, p := range t.source.Packages {
@@ -245,31 +255,43 @@ func (t toolchain) inspect(ctx context.Context) ([]mainPackage, error) {
 	}
 	listing, err := t.run(ctx, arguments)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	packages, err := readPackages(listing)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return mainsOf(packages, t.target), nil
+	for _, p := range packages {
+		files = append(files, p.files...)
+	}
+	return mainsOf(packages, t.target), files, nil
 }
 
-// build writes one binary per package into the folder, unless the one that is there is up to date. The
-// temporary folder is on the same file system, so that the toolchain moves binaries instead of copying them.
+// build writes a binary for each package into the folder that [mainPackage.in] returns. A binary that is up to date
+// stays as it is. The temporary folder is on the same file system, so that the toolchain moves binaries instead of
+// copying them. If one run of the toolchain fails, the others still build their packages.
 func (t toolchain) build(ctx context.Context, folder, temporary string, mains []mainPackage) error {
 	t.location.environment = append(slices.Clone(t.location.environment), "GOTMPDIR="+temporary)
 	compiler, linker := t.flags()
-	// The trailing separator makes the toolchain treat the output as a folder
-	// even when there is only one package.
-	arguments := append([]string{"build", "-o", folder + string(filepath.Separator)}, compiler...)
+	into := map[string][]mainPackage{}
 	for _, m := range mains {
-		arguments = append(arguments, m.flag(linker))
+		into[m.in(folder)] = append(into[m.in(folder)], m)
 	}
-	for _, m := range mains {
-		arguments = append(arguments, m.importPath)
+	var failure error
+	for _, folder := range slices.Sorted(maps.Keys(into)) {
+		// The trailing separator makes the toolchain treat the output as a folder
+		// even when there is only one package.
+		arguments := append([]string{"build", "-o", folder + string(filepath.Separator)}, compiler...)
+		for _, m := range into[folder] {
+			arguments = append(arguments, m.flag(linker))
+		}
+		for _, m := range into[folder] {
+			arguments = append(arguments, m.importPath)
+		}
+		_, err := t.run(ctx, arguments)
+		failure = cmp.Or(failure, err)
 	}
-	_, err := t.run(ctx, arguments)
-	return err
+	return failure
 }
 
 // flags returns the flags of the build, and those of the linker.
@@ -299,6 +321,8 @@ func (t toolchain) run(ctx context.Context, arguments []string) ([]byte, error) 
 
 // runWith runs the toolchain with an environment added to that of this process.
 func (t toolchain) runWith(ctx context.Context, environment, arguments []string) ([]byte, error) {
+	// An overlay of the caller's own follows, and wins.
+	arguments = slices.Insert(slices.Clone(arguments), 1, t.snapshot.flags()...)
 	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Dir = t.location.directory
 	command.Env = append(os.Environ(), environment...)
@@ -312,7 +336,7 @@ func (t toolchain) runWith(ctx context.Context, environment, arguments []string)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		return nil, &CompileError{Packages: t.source.Packages, Directory: t.location.directory,
-			Output: string(exit.Stderr)}
+			Output: cmp.Or(t.snapshot.named(string(exit.Stderr), t.location.directory), exit.Error())}
 	}
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"debug/macho"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +22,15 @@ import (
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
 )
+
+// skipShort skips a test that builds, unless the whole tests run. What README and docs/guide/start.md promise is tested
+// all the same.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds with the toolchain: go test without -short does")
+	}
+}
 
 // handlersModule writes a Go module with the handlers "hello" and "bye", which share a
 // package, and returns its folder.
@@ -93,6 +103,39 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// Packages whose last elements are equal are built together, into the binaries that each has alone. So is a package
+// that is named twice.
+func TestBuildSameName(t *testing.T) {
+	skipShort(t)
+	subcommands := spy(t)
+	folder, cache := handlersModule(t), t.TempDir()
+	for _, name := range []string{"a/hello", "b/hello"} {
+		write(t, folder, name+"/main.go", fmt.Sprintf("package main\n\nfunc main() { println(%q) }\n", name))
+	}
+	all := Source{Directory: folder, Packages: []string{"hello", "a/hello", "b/hello", "bye", "./b/hello"}}
+	want := map[string]Binary{}
+	for _, p := range all.Packages {
+		alone := mustBuild(t, Source{Directory: folder, Packages: []string{p}}, t.TempDir())
+		want[Folder(p)] = Binary{Hash: alone[Folder(p)].Hash, Package: Folder(p)}
+	}
+	subcommands()
+	for range 2 {
+		got := mustBuild(t, all, cache)
+		if len(got) != len(want) {
+			t.Errorf("got %v, want the binaries of %v", got, slices.Collect(maps.Keys(want)))
+		}
+		for p, alone := range want {
+			if got[p].Hash != alone.Hash || got[p].Package != p {
+				t.Errorf("%s: got %+v, want what it is alone, %s", p, got[p], alone.Hash)
+			}
+		}
+	}
+	const again = "list build build build"
+	if s, first := subcommands(), "list build link link build link build link "; s != first+again {
+		t.Errorf("go was run for %q, want %q", s, first+again)
+	}
+}
+
 // checkTarget checks what a binary is for, by its header and by what is stamped into
 // it, and that it has nothing which it need not have.
 func checkTarget(t *testing.T, file string, target Target) {
@@ -135,6 +178,7 @@ func checkTarget(t *testing.T, file string, target Target) {
 // A build with the flags of another one gives the same binaries, and other flags give
 // others.
 func TestBuildFlags(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	source, cache := both(handlersModule(t)), t.TempDir()
 	plain := mustBuild(t, source, cache)
@@ -156,6 +200,7 @@ func TestBuildFlags(t *testing.T) {
 }
 
 func TestBuildIsReproducible(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	first := mustBuild(t, both(handlersModule(t)), t.TempDir())
 	second := mustBuild(t, both(handlersModule(t)), t.TempDir())
@@ -168,6 +213,7 @@ func TestBuildIsReproducible(t *testing.T) {
 
 // A developer's settings for other builds have no effect.
 func TestBuildIgnoresEnvironment(t *testing.T) {
+	skipShort(t)
 	folder := handlersModule(t)
 	plain := mustBuild(t, both(folder), t.TempDir())
 	t.Setenv("GOFLAGS", "-tags=other -ldflags=-v")
@@ -214,6 +260,7 @@ exit $status
 }
 
 func TestCache(t *testing.T) {
+	skipShort(t)
 	subcommands := spy(t)
 	folder, cacheFolder := handlersModule(t), t.TempDir()
 	hash := ""
@@ -292,6 +339,7 @@ func damage(t *testing.T, file string, distance int) {
 }
 
 func TestCacheRemovesUnused(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	folder, cacheFolder := handlersModule(t), t.TempDir()
 	before := mustBuild(t, both(folder), cacheFolder)["hello"]
@@ -321,6 +369,7 @@ func TestCacheRemovesUnused(t *testing.T) {
 
 // Builds at the same time link a binary once, and so do builds of other packages beside it.
 func TestBuildsAtOnce(t *testing.T) {
+	skipShort(t)
 	subcommands := spy(t)
 	folder, cacheFolder := handlersModule(t), t.TempDir()
 	var group sync.WaitGroup
@@ -351,6 +400,7 @@ func TestBuildsAtOnce(t *testing.T) {
 }
 
 func TestBuildErrCompile(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	folder := handlersModule(t)
 	write(t, folder, "hello/main.go", "package main\n\nfunc main() { undefinedHere() }\n")
@@ -377,7 +427,6 @@ func TestBuildErr(t *testing.T) {
 		"EmptyPackage":   {Source{Directory: folder, Packages: []string{""}}, "relative to the module"},
 		"FlagAsPackage":  {Source{Directory: folder, Packages: []string{"-o=/etc/passwd"}}, "relative to the module"},
 		"AbsoluteFolder": {Source{Directory: folder, Packages: []string{folder + "/hello"}}, "relative to the module"},
-		"SameName":       {Source{Directory: folder, Packages: []string{"a/hello", "b/hello"}}, "must differ"},
 		"NoFlag": {Source{Directory: folder, Packages: []string{"hello"}, Flags: []string{"std"}},
 			"-name=value"},
 		"FlagAsModule": {Source{Module: "-u", Packages: []string{"hello"}}, "path of a Go module"},
@@ -501,7 +550,8 @@ func TestModule(t *testing.T) {
 	importer := func() string {
 		app := t.TempDir()
 		write(t, app, "go.mod", "module example.com/app\n\ngo 1.24\n")
-		write(t, app, "main.go", "package main\n\nimport _ \""+libraryModule()+"/gobuild\"\n\nfunc main() {}\n")
+		write(t, app, "main.go", "package main\n\nimport _ \""+libraryModule()+
+			"/internal/gobuild\"\n\nfunc main() {}\n")
 		write(t, app, "vendoring.go", "//go:build vendoring\n\npackage main\n\nimport _ "+
 			"\"example.com/handlers/hello\"\n")
 		run(t, app, "get", "example.com/handlers@v1.0.0", libraryModule()+"@v1.0.0")
@@ -559,6 +609,7 @@ func TestModule(t *testing.T) {
 // A module that is being worked on is built in its workspace, which may be the only
 // place that says where its requirements are.
 func TestModuleOfWorkspace(t *testing.T) {
+	skipShort(t)
 	folder := t.TempDir()
 	write(t, folder, "go.work", "go 1.24\n\nuse (\n\t./handlers\n\t./greetings\n)\n")
 	write(t, folder, "greetings/go.mod", "module example.com/greetings\n\ngo 1.24\n")

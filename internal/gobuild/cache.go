@@ -25,7 +25,8 @@ const lockInterval = 20 * time.Millisecond
 const unusedAfter = 30 * 24 * time.Hour
 
 // cache is a folder with binaries by content, binaries/<SHA-256>/bootstrap, and those that the
-// toolchain has linked for one module, target and set of flags, linked/<key>/bin/<name>.
+// toolchain has linked for one module, target and set of flags, linked/<key>/bin/<name>. Further ones of the same name
+// are in linked/<key>/bin2, and so on.
 type cache struct {
 	folder string
 }
@@ -106,16 +107,18 @@ func lock(ctx context.Context, name string) (unlock func(), err error) {
 	}
 }
 
-// keepAll keeps the binary of each package that the toolchain has linked into the folder, and returns them by name.
-// It deletes the damaged ones in the folder, and returns their packages. It reads several at a time: where nothing has
-// changed, the hashes take a third of the build.
-func (c cache) keepAll(folder, temporary string, mains []mainPackage) (map[string]Binary, []mainPackage, error) {
-	binaries, intact := make([]Binary, len(mains)), make([]bool, len(mains))
+// keepAll keeps the binary of each package that the toolchain has linked into the folder, and returns them in the order
+// of the packages. It deletes the damaged ones in the folder, and returns their packages. It reads several at a time:
+// where nothing has changed, the hashes take a third of the build.
+func (c cache) keepAll(folder, temporary string, mains []mainPackage) (binaries []Binary, damaged []mainPackage,
+	err error) {
+	binaries = make([]Binary, len(mains))
+	intact := make([]bool, len(mains))
 	var reading errgroup.Group
 	reading.SetLimit(runtime.NumCPU())
 	for i, m := range mains {
 		reading.Go(func() error {
-			file := filepath.Join(folder, m.name())
+			file := m.file(folder)
 			content, err := os.ReadFile(file)
 			if errors.Is(err, os.ErrNotExist) {
 				return fmt.Errorf("%s: the toolchain gives the binary another name than %s: rename the folder",
@@ -131,20 +134,18 @@ func (c cache) keepAll(folder, temporary string, mains []mainPackage) (map[strin
 					return fmt.Errorf("removing a damaged binary: %w", err)
 				}
 			}
-			binaries[i], err = c.keep(content, hexadecimal(hash), temporary)
+			kept, err := c.keep(content, hexadecimal(hash), temporary)
+			binaries[i] = m.describe(kept)
 			return err
 		})
 	}
-	err := reading.Wait()
-	named := map[string]Binary{}
-	var damaged []mainPackage
+	err = reading.Wait()
 	for i, m := range mains {
-		named[m.name()] = m.describe(binaries[i])
 		if !intact[i] {
 			damaged = append(damaged, m)
 		}
 	}
-	return named, damaged, err
+	return binaries, damaged, err
 }
 
 // keep writes a binary into the folder of its hash, unless it is there.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 )
 
 // metadataKey is the key of this library in the Metadata of a function in a template.
@@ -25,9 +26,9 @@ type Recipe struct {
 	Directory string `json:"directory,omitempty"`
 }
 
-// Name returns the name of the binary.
+// Name returns the name of the binary, as the toolchain chooses it: the last element of the package.
 func (r Recipe) Name() string {
-	if name := Name(r.Package); name != "." {
+	if name := path.Base(Folder(r.Package)); name != "." {
 		return name
 	}
 	return rootName(r.Module)

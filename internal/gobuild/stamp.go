@@ -3,6 +3,7 @@ package gobuild
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -11,7 +12,9 @@ import (
 // listFormat makes "go list" print what readPackages reads.
 const listFormat = "-f={{.ImportPath}}\t{{with .Module}}{{.Path}}\t{{.Version}}\t{{with " +
 	".Replace}}{{.Path}}\t{{.Version}}{{else}}\t{{end}}{{else}}\t\t\t{{end}}\t{{if eq .Name \"main\"}}{{join .Deps " +
-	"\" \"}}{{end}}"
+	"\" \"}}{{end}}\t{{join .Match \" \"}}\t" +
+	"{{with .Module}}{{if or .Main (and .Replace (not .Replace.Version))}}{{$.Dir}}" +
+	"{{range $.GoFiles}}\t{{.}}{{end}}{{range $.EmbedFiles}}\t{{.}}{{end}}{{end}}{{end}}"
 
 // noVersion is the toolchain's version of a module in a folder.
 const noVersion = "(devel)"
@@ -24,16 +27,21 @@ type listed struct {
 	// dependencies are the import paths of all packages that a main package needs. It is
 	// empty for other packages.
 	dependencies []string
+	// patterns are those of the list that the package matches.
+	patterns []string
+	// files are its Go files and those that it embeds, unless they are in the module cache.
+	files []string
 }
 
 func readPackages(listing []byte) ([]listed, error) {
 	var packages []listed
 	for line := range strings.Lines(string(listing)) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(fields) != 6 {
-			return nil, fmt.Errorf("go list: got the line %q, want six fields", line)
+		if len(fields) < 8 {
+			return nil, fmt.Errorf("go list: got the line %q, want eight fields", line)
 		}
-		p := listed{importPath: fields[0], dependencies: strings.Fields(fields[5])}
+		p := listed{importPath: fields[0], dependencies: strings.Fields(fields[5]),
+			patterns: strings.Fields(fields[6])}
 		if fields[1] != "" {
 			p.module = &debug.Module{Path: fields[1], Version: cmp.Or(fields[2], noVersion)}
 		}
@@ -44,6 +52,12 @@ func readPackages(listing []byte) ([]listed, error) {
 			p.module.Version = noVersion
 		default:
 			p.module.Replace = &debug.Module{Path: fields[3], Version: fields[4]}
+		}
+		// The main module, too, may be in the module cache, whose folders have versions. It does not change.
+		for _, name := range fields[8:] {
+			if !strings.Contains(fields[7], "@v") {
+				p.files = append(p.files, filepath.Join(fields[7], name))
+			}
 		}
 		packages = append(packages, p)
 	}
@@ -58,6 +72,10 @@ func readPackages(listing []byte) ([]listed, error) {
 // A stamp has the same modules and versions, and nothing else.
 type mainPackage struct {
 	importPath, module, stamp string
+	// patterns are those of the list that the package matches.
+	patterns []string
+	// earlier counts the packages before it in the list whose binaries have the same name.
+	earlier int
 }
 
 // folder returns the package's folder, relative to that of the module; "." is the root.
@@ -70,6 +88,18 @@ func (m mainPackage) folder() string {
 
 // name returns the name of the binary.
 func (m mainPackage) name() string { return Recipe{Module: m.module, Package: m.folder()}.Name() }
+
+// in returns the folder into which the toolchain links the package. It is the given folder, or one beside it if an
+// earlier package has a binary of the same name: one run of the toolchain writes all its binaries into one folder.
+func (m mainPackage) in(folder string) string {
+	if m.earlier == 0 {
+		return folder
+	}
+	return fmt.Sprint(folder, m.earlier+1)
+}
+
+// file returns the file of the binary that the toolchain links.
+func (m mainPackage) file(folder string) string { return filepath.Join(m.in(folder), m.name()) }
 
 // describe returns the binary with what it is of.
 func (m mainPackage) describe(b Binary) Binary {
@@ -84,6 +114,7 @@ func mainsOf(packages []listed, target Target) []mainPackage {
 		modules[p.importPath] = p.module
 	}
 	var mains []mainPackage
+	named := map[string]int{}
 	for _, p := range packages {
 		if len(p.dependencies) == 0 || p.module == nil {
 			continue
@@ -104,7 +135,11 @@ func mainsOf(packages []listed, target Target) []mainPackage {
 			}
 		}
 		slices.SortFunc(information.Deps, func(a, b *debug.Module) int { return strings.Compare(a.Path, b.Path) })
-		mains = append(mains, mainPackage{importPath: p.importPath, module: p.module.Path, stamp: information.String()})
+		m := mainPackage{importPath: p.importPath, module: p.module.Path, stamp: information.String(),
+			patterns: p.patterns}
+		m.earlier = named[m.name()]
+		named[m.name()]++
+		mains = append(mains, m)
 	}
 	return mains
 }

@@ -12,6 +12,7 @@ import (
 
 // Scanners and "go version -m" read of each binary what is in it, and no more.
 func TestStamp(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	folder, dependency := handlersModule(t), t.TempDir()
 	write(t, dependency, "go.mod", "module example.com/dependency\n\ngo 1.24\n")

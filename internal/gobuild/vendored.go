@@ -33,7 +33,8 @@ func vendored(ctx context.Context, from, wanted string, handlers []string, folde
 		return location{}, fmt.Errorf("finding the vendor folder: %w", failure(err))
 	}
 	packages := strings.TrimSpace(string(listing))
-	source, ok := strings.CutSuffix(packages, string(filepath.Separator)+filepath.FromSlash(library+"/internal/gobuild"))
+	source, ok := strings.CutSuffix(packages,
+		string(filepath.Separator)+filepath.FromSlash(library+"/internal/gobuild"))
 	if !ok {
 		return location{}, fmt.Errorf("finding the vendor folder: %s is not in one", packages)
 	}

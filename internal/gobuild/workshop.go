@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -22,6 +21,8 @@ type Workshop struct {
 	toolchain toolchain
 	cache     cache
 	mains     []mainPackage
+	// files are the source files when it was opened.
+	files []string
 	// seen are the binaries by their packages' import paths.
 	seen map[string]linkedBinary
 }
@@ -57,7 +58,7 @@ func OpenWorkshop(ctx context.Context, source Source, folder string) (*Workshop,
 		toolchain: toolchain{location: found, target: Host(), source: source},
 		cache:     cache, seen: map[string]linkedBinary{},
 	}
-	if w.mains, err = w.toolchain.inspect(ctx); err != nil {
+	if w.mains, w.files, err = w.toolchain.inspect(ctx); err != nil {
 		return nil, err
 	}
 	if len(w.mains) == 0 {
@@ -90,15 +91,13 @@ func (w *Workshop) Listing() Listing {
 	return listing
 }
 
-// Build builds some of the source's packages by one run of the Go toolchain, and returns the binaries by package. With
+// Build builds some of the source's packages by the Go toolchain, and returns the binaries by package. With
 // a [*CompileError] it returns those that could be built. The end of ctx ends the toolchain with all that it started.
 // It fails as [Build] does.
-func (w *Workshop) Build(ctx context.Context, packages []string) (map[string]Binary, error) {
+func (w *Workshop) Build(ctx context.Context, packages []string, of *Snapshot) (map[string]Binary, error) {
 	var mains []mainPackage
 	for _, p := range packages {
-		at := slices.IndexFunc(w.mains, func(m mainPackage) bool {
-			return m.folder() == path.Clean(filepath.ToSlash(p))
-		})
+		at := w.toolchain.index(w.mains, p)
 		if at < 0 {
 			return nil, fmt.Errorf("%s is not a main package: a handler needs \"package main\" and a main function", p)
 		}
@@ -114,14 +113,14 @@ func (w *Workshop) Build(ctx context.Context, packages []string) (map[string]Bin
 		return nil, err
 	}
 	defer unlock()
-	failure := w.toolchain.build(ctx, linked, temporary, mains)
+	failure := w.toolchain.from(of).build(ctx, linked, temporary, mains)
 	if _, refused := errors.AsType[*CompileError](failure); failure != nil && !refused {
 		return nil, failure
 	}
 	var changed []mainPackage
 	ids := map[string]string{}
 	for _, m := range mains {
-		id, err := readBuildID(filepath.Join(linked, m.name()))
+		id, err := readBuildID(m.file(linked))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -133,9 +132,9 @@ func (w *Workshop) Build(ctx context.Context, packages []string) (map[string]Bin
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range changed {
+	for i, m := range changed {
 		if !slices.ContainsFunc(damaged, func(d mainPackage) bool { return d.importPath == m.importPath }) {
-			w.seen[m.importPath] = linkedBinary{ids[m.importPath], kept[m.name()]}
+			w.seen[m.importPath] = linkedBinary{ids[m.importPath], kept[i]}
 		}
 	}
 	binaries := map[string]Binary{}
@@ -170,14 +169,14 @@ func WriteFormer(name string, shops ...*Workshop) error {
 	return nil
 }
 
-// former returns the binaries that a file of former ones has, or nil if it lacks one.
-func (c cache) former(name string, target Target, mains []mainPackage) map[string]Binary {
+// former returns the binaries of the packages that a file of former ones has, or nil if it lacks one.
+func (c cache) former(name string, target Target, mains []mainPackage) []Binary {
 	text, err := os.ReadFile(name)
 	var hashes map[string]string
 	if err != nil || json.Unmarshal(text, &hashes) != nil {
 		return nil
 	}
-	binaries := map[string]Binary{}
+	var binaries []Binary
 	for _, m := range mains {
 		hash := hashes[formerName(target, m)]
 		folder := filepath.Join(c.folder, "binaries", hash)
@@ -185,7 +184,7 @@ func (c cache) former(name string, target Target, mains []mainPackage) map[strin
 		if hash == "" || err != nil {
 			return nil
 		}
-		binaries[m.name()] = m.describe(Binary{Directory: folder, Hash: hash, Size: info.Size()})
+		binaries = append(binaries, m.describe(Binary{Directory: folder, Hash: hash, Size: info.Size()}))
 	}
 	return binaries
 }
@@ -215,21 +214,22 @@ func readBuildID(name string) (string, error) {
 
 // BuildForDebugger builds a package for a debugger into the folder, as bootstrap: without optimisations, and with the
 // paths of files on this machine. It fails as [Workshop.Build] does.
-func (w *Workshop) BuildForDebugger(ctx context.Context, folderOfPackage, folder string) error {
+func (w *Workshop) BuildForDebugger(ctx context.Context, folderOfPackage, folder string, of *Snapshot) error {
 	compiler, _ := w.toolchain.flags()
 	// A compiler's flags apply to the packages of the last pattern that fits, so these are the only ones.
 	compiler = slices.DeleteFunc(compiler, func(flag string) bool {
 		return flag == "-trimpath" || strings.HasPrefix(flag, "-gcflags=")
 	})
 	arguments := append([]string{"build", "-o", filepath.Join(folder, "bootstrap")}, compiler...)
-	_, err := w.toolchain.run(ctx, append(arguments, "-gcflags=all=-N -l", w.toolchain.pattern(folderOfPackage)))
+	arguments = append(arguments, "-gcflags=all=-N -l", w.toolchain.pattern(folderOfPackage))
+	_, err := w.toolchain.from(of).run(ctx, arguments)
 	return err
 }
 
 // Program builds a main package for this machine, such as an app of the CDK, as "go run" does. It returns the binary,
 // and an id that changes with it. The binary stays where it is, so that the toolchain links it again only after a
 // change. It fails as [Build] does.
-func Program(ctx context.Context, listing Listing) (name, id string, err error) {
+func Program(ctx context.Context, listing Listing, of *Snapshot) (name, id string, err error) {
 	cache, err := openCache(os.Getenv(cacheVariable))
 	if err != nil {
 		return "", "", err
@@ -241,7 +241,7 @@ func Program(ctx context.Context, listing Listing) (name, id string, err error) 
 	defer unlock()
 	name = filepath.Join(folder, "program")
 	t := toolchain{location: location{directory: listing.Directory},
-		source: Source{Packages: listing.Patterns, OwnGroup: true}}
+		source: Source{Packages: listing.Patterns, OwnGroup: true}, snapshot: of}
 	arguments := slices.Concat([]string{"build", "-o", name}, listing.Flags, listing.Patterns)
 	if _, err := t.runWith(ctx, listing.Environment, arguments); err != nil {
 		return "", "", err
@@ -257,9 +257,22 @@ func Program(ctx context.Context, listing Listing) (name, id string, err error) 
 	return name, id, nil
 }
 
-// pattern is the package as "go list" and "go build" take it.
+// Snapshot returns a snapshot of the files that the programs had when the workshop was opened. It makes the folder for
+// it.
+func (w *Workshop) Snapshot(folder string) (*Snapshot, error) { return snapshotOf(w.files, folder) }
+
+// from is the toolchain that builds from a snapshot.
+func (t toolchain) from(of *Snapshot) toolchain {
+	t.snapshot = of
+	return t
+}
+
+// pattern is the package as "go list" and "go build" take it, and as they name it again.
 func (t toolchain) pattern(folder string) string {
-	return t.location.prefix + path.Clean(filepath.ToSlash(folder))
+	if Folder(folder) == "." {
+		return "."
+	}
+	return t.location.prefix + Folder(folder)
 }
 
 // position is a file and a line in what the toolchain prints.

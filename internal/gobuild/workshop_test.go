@@ -47,6 +47,7 @@ func save(t *testing.T, name, text string) {
 }
 
 func TestWorkshop(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	shop, folder := workshop(t)
 	if got := shop.Listing(); got.Directory != folder || strings.Join(got.Patterns, " ") != "./a ./b" {
@@ -54,7 +55,7 @@ func TestWorkshop(t *testing.T) {
 	}
 	build := func() map[string]Binary {
 		t.Helper()
-		binaries, err := shop.Build(t.Context(), []string{"a", "b"})
+		binaries, err := shop.Build(t.Context(), []string{"a", "b"}, nil)
 		if err != nil || len(binaries) != 2 {
 			t.Fatalf("got %v, %v", binaries, err)
 		}
@@ -81,7 +82,11 @@ func TestWorkshop(t *testing.T) {
 		t.Errorf("got %v after a change of b, and before %v", second, first)
 	}
 	debugged := t.TempDir()
-	if err := shop.BuildForDebugger(t.Context(), "b", debugged); err != nil {
+	source, err := shop.Snapshot(filepath.Join(debugged, "source"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := shop.BuildForDebugger(t.Context(), "b", debugged, source); err != nil {
 		t.Fatal(err)
 	}
 	for program, described := range map[string]bool{filepath.Join(build()["b"].Directory, "bootstrap"): false,
@@ -107,36 +112,66 @@ func buildAgain(t *testing.T, of Source) (map[string]Binary, error) {
 	return build(t.Context(), of, Host(), os.Getenv(cacheVariable))
 }
 
+// Packages whose last elements are equal stay apart, also where one of them is built alone.
+func TestWorkshopSameName(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	_, folder := workshop(t)
+	of := Source{Module: "example.com/m", From: []string{folder}, Packages: []string{"a", "x/a"}}
+	save(t, filepath.Join(folder, "x", "a", "main.go"), "package main\n\nfunc main() { missing() }\n")
+	shop, err := OpenWorkshop(t.Context(), of, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failure *CompileError
+	inPart, err := shop.Build(t.Context(), of.Packages, nil)
+	if !errors.As(err, &failure) || inPart["a"].Hash == "" || inPart["x/a"].Hash != "" {
+		t.Errorf("got %v, %v, want a alone, and why x/a is not there", inPart, err)
+	}
+	save(t, filepath.Join(folder, "x", "a", "main.go"), "package main\n\nfunc main() { println(1) }\n")
+	alone, err := shop.Build(t.Context(), []string{"x/a"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := shop.Build(t.Context(), of.Packages, nil)
+	if err != nil || both["a"] != inPart["a"] || both["x/a"] != alone["x/a"] || alone["x/a"].Hash == both["a"].Hash {
+		t.Errorf("got %v, %v, want %v and %v", both, err, inPart, alone)
+	}
+}
+
 // One package that does not compile keeps no other from being built.
 func TestWorkshopInPart(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	shop, folder := workshop(t)
 	save(t, filepath.Join(folder, "a", "main.go"), "package main\n\nfunc main() { missing() }\n")
 	var failure *CompileError
-	if built, err := shop.Build(t.Context(), []string{"a", "b"}); !errors.As(err, &failure) || built["b"].Hash == "" {
+	built, err := shop.Build(t.Context(), []string{"a", "b"}, nil)
+	if !errors.As(err, &failure) || built["b"].Hash == "" {
 		t.Errorf("got %v, %v", built, err)
 	}
 }
 
 // An app is built where it was, and is another one when it has changed.
 func TestProgram(t *testing.T) {
+	skipShort(t)
 	t.Parallel()
 	_, folder := workshop(t)
 	of := Listing{Directory: folder, Patterns: []string{"./a"}}
-	name, first, err := Program(t.Context(), of)
+	name, first, err := Program(t.Context(), of, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, again, err := Program(t.Context(), of); err != nil || again != first {
+	if _, again, err := Program(t.Context(), of, nil); err != nil || again != first {
 		t.Errorf("got %s, %v; want %s", again, err, first)
 	}
 	save(t, filepath.Join(folder, "shared", "shared.go"), "package shared\n\nfunc Text() string { return \"y\" }\n")
-	if other, changed, err := Program(t.Context(), of); err != nil || changed == first || other != name {
+	if other, changed, err := Program(t.Context(), of, nil); err != nil || changed == first || other != name {
 		t.Errorf("got %s %s, %v", other, changed, err)
 	}
 	save(t, filepath.Join(folder, "a", "main.go"), "package main\n\nfunc main() { missing() }\n")
 	var failure *CompileError
-	if _, _, err := Program(t.Context(), of); !errors.As(err, &failure) {
+	if _, _, err := Program(t.Context(), of, nil); !errors.As(err, &failure) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -145,7 +180,7 @@ func TestWorkshopErrors(t *testing.T) {
 	t.Parallel()
 	shop, folder := workshop(t)
 	save(t, filepath.Join(folder, "shared", "shared.go"), "package shared\n\nfunc Text() string { return 1 }\n")
-	_, err := shop.Build(t.Context(), []string{"a"})
+	_, err := shop.Build(t.Context(), []string{"a"}, nil)
 	var failure *CompileError
 	if !errors.As(err, &failure) {
 		t.Fatalf("got %v", err)
@@ -159,7 +194,7 @@ func TestWorkshopErrors(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("a newer file")
 	cancel(cause)
-	if _, err := shop.Build(ctx, []string{"a"}); !errors.Is(err, cause) {
+	if _, err := shop.Build(ctx, []string{"a"}, nil); !errors.Is(err, cause) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := OpenWorkshop(t.Context(), Source{Module: "example.com/none", From: []string{folder},

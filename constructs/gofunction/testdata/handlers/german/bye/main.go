@@ -1,0 +1,4 @@
+// Command bye says where it is.
+package main
+
+func main() { println("german/bye") }
