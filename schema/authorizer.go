@@ -19,7 +19,7 @@ type OnAuthorize struct {
 	// without the function. Default: it asks the function about every request.
 	Identity []string
 	// CacheFor is how long API Gateway keeps an answer for all requests of the same Identity: whole seconds, up to an
-	// hour. A caller who is shut out meanwhile still gets in. With "$context.routeKey" in Identity, each route has
+	// hour. A caller whose access is revoked gets in until then. With "$context.routeKey" in Identity, each route has
 	// answers of its own. Default: it asks the function each time.
 	CacheFor time.Duration `min:"0s" max:"1h" step:"1s" default:"no cache"`
 	// Policies lets the function answer with an IAM policy, which allows some routes and not others. Default: it
@@ -38,10 +38,9 @@ func (o OnAuthorize) validate(f *findings, path string, p Platform, fn Function)
 		at := fmt.Sprintf("%s.Trigger.Identity[%d]", path, i)
 		if !matches(identitySource, source) {
 			f.add(at, quoted(source), `write "$request.header.NAME", "$request.querystring.NAME" or "$context.routeKey"`)
-		} else if slices.Index(o.Identity, source) < i {
-			f.add(at, quoted(source), "name each part once")
 		}
 	}
+	unique(f, path+".Trigger.Identity", o.Identity, itself)
 	f.list.Limits(path+".Trigger", o)
 	if o.CacheFor > 0 && len(o.Identity) == 0 {
 		f.add(path+".Trigger.CacheFor", o.CacheFor.String(),
@@ -61,7 +60,7 @@ func (o OnAuthorize) validate(f *findings, path string, p Platform, fn Function)
 	}
 }
 
-// Authorizers returns how the functions with [OnAuthorize] let callers in, by name.
+// Authorizers returns the triggers [OnAuthorize] of the platform's functions, by the function's name.
 func (p Platform) Authorizers() map[string]OnAuthorize {
 	all := map[string]OnAuthorize{}
 	for _, f := range p.Functions {

@@ -16,7 +16,7 @@ type Bucket struct {
 	// Variable is the environment variable in which functions find the bucket's name, such as
 	// "EXPORTS_BUCKET".
 	Variable string
-	// RetentionDays is how many days Amazon S3 keeps objects. Default: they stay.
+	// RetentionDays is after how many days Amazon S3 deletes an object. Default: never.
 	RetentionDays int
 }
 
@@ -84,7 +84,6 @@ func (o OnObjects) validate(f *findings, path string, p Platform, fn Function) {
 				o.Prefix)
 		}
 	}
-	validateTriggerIDs(f, path, o.ID, o.Failures)
 }
 
 func (o Objects) validate(f *findings, path string, p Platform) {
@@ -115,16 +114,8 @@ func (p Platform) validateObjects(f *findings, path string, fn Function) {
 // validateBuckets checks the buckets, and that a function uses each.
 func (p Platform) validateBuckets(f *findings) {
 	unique(f, "Buckets", p.Buckets, func(b Bucket) string { return b.Name })
-	unique(f, "Buckets", p.Buckets, func(b Bucket) string { return b.Variable })
 	for _, b := range p.Buckets {
 		path := "Buckets[" + b.Name + "]"
-		if !matches(logicalName, b.Name) {
-			f.add(path+".Name", quoted(b.Name), "write letters and digits beginning with a capital: it is a "+
-				"construct id")
-		}
-		if !matches(variableName, b.Variable) {
-			f.add(path+".Variable", quoted(b.Variable), `write capitals, digits and _, such as "EXPORTS_BUCKET"`)
-		}
 		if b.RetentionDays < 0 {
 			f.add(path+".RetentionDays", fmt.Sprint(b.RetentionDays),
 				"write how many days objects stay, or 0 for always")

@@ -50,6 +50,9 @@ func TestValidateBuckets(t *testing.T) {
 		}, "Buckets[1]", `"Exports"`, "once"},
 		"ErrVariable": {bucket(func(b *schema.Bucket) { b.Variable = "exports" }), "Buckets[Exports].Variable",
 			`"exports"`, "EXPORTS_BUCKET"},
+		"ErrVariableOfASecret": {func(p *schema.Platform) {
+			p.Secrets = []schema.Secret{{Name: "Key", Variable: "EXPORTS_BUCKET"}}
+		}, "Buckets[Exports].Variable", `"EXPORTS_BUCKET"`, "Secrets[Key].Variable has this one"},
 		"ErrRetention": {bucket(func(b *schema.Bucket) { b.RetentionDays = -1 }), "Buckets[Exports].RetentionDays",
 			"-1", "always"},
 		"ErrUnused": {func(p *schema.Platform) {

@@ -9,8 +9,7 @@ import (
 // Caller is a kind of caller of a platform's routes, such as users, administrators, programs or anonymous people. Each
 // platform declares its own; two are the same kind if all of their fields are equal.
 type Caller struct {
-	// Name is what documents, findings and [RateLimit.Per] call them, such as "user": small
-	// letters, digits and -.
+	// Name identifies the kind in documents, findings and [RateLimit.Per], such as "user": small letters, digits and -.
 	Name string
 	// Token is the kind of token that Amazon API Gateway requires on the route. It answers a
 	// request without a valid one with 401. Functions read the caller from the token's subject.
@@ -27,8 +26,8 @@ type Caller struct {
 	// Authorizer is the name of a function that Amazon API Gateway asks whether to let a request in: its Trigger is
 	// [OnAuthorize]. Default: none.
 	Authorizer string
-	// IAM says that callers sign their requests with credentials of AWS (Signature Version 4), and that IAM has to
-	// allow them execute-api:Invoke on the route. API Gateway answers others with 403. Default: it does not ask.
+	// IAM requires callers to sign their requests with credentials of AWS (Signature Version 4), and IAM to allow them
+	// execute-api:Invoke on the route. API Gateway answers others with 403. Default: no signature is required.
 	IAM bool
 	// Header is the request header by which functions identify callers without a token, such as
 	// "X-Fingerprint". Default: they are not identified.
@@ -48,9 +47,9 @@ const (
 )
 
 var (
-	// CallerAnyone shows no token and no header.
+	// CallerAnyone is a caller without a token and without a header.
 	CallerAnyone = Caller{Name: "anyone"}
-	// CallerUser is a signed-in user: the subject of a JWT.
+	// CallerUser is a signed-in user, identified by the subject of a JWT.
 	CallerUser = Caller{Name: "user", Token: TokenOfUser}
 )
 
@@ -60,7 +59,7 @@ func (c Caller) String() string { return c.Name }
 // Authenticated reports whether such a caller has to show a token.
 func (c Caller) Authenticated() bool { return c.Token != NoToken }
 
-// Verified reports whether Amazon API Gateway finds out who calls: by a token, an authorizer or a signature.
+// Verified reports whether Amazon API Gateway authenticates the caller: by a token, an authorizer or a signature.
 func (c Caller) Verified() bool { return c.Authenticated() || c.Authorizer != "" || c.IAM }
 
 var (

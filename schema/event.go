@@ -11,24 +11,23 @@ import (
 	"time"
 )
 
-// Event is something that happened to an item of a table. If its props say so, the platform tells others over a bus of
-// Amazon EventBridge. The function [EventPublisher] makes events from the table's stream. It publishes each at least
-// once, and nothing that was rolled back.
+// Event is a domain event: a change of an item that a platform publishes on a bus of Amazon EventBridge, if its props
+// set Events. The function [EventPublisher] makes events from the table's stream. It publishes each at least once, and
+// nothing that was rolled back.
 type Event struct {
-	// Name says what happened, in the past, such as "TaskCompleted". It is the detail-type of the bus.
+	// Name is the event's detail-type on the bus, in the past tense, such as "TaskCompleted".
 	Name string
-	// Version is Detail's version: 1, and one more when a field goes or changes its meaning. A further field does not
-	// change it.
+	// Version is the version of Detail. It begins with 1, and rises by 1 when a field is removed or changes its
+	// meaning. A new field does not change it.
 	Version int
 	// Description says when it is published.
 	Description string
 	// Table is the logical name of the table whose changes it is made from.
 	Table string
-	// Changes are patterns of the stream's records that the publisher makes it from ("Lambda event filtering"). AWS
-	// Lambda does not invoke the publisher for a record that matches no event of the table. Default: every record of
-	// the table.
+	// Changes are patterns ("Lambda event filtering") of the stream records that can make the event. AWS Lambda does
+	// not invoke the publisher for a record that matches no event of the table. Default: every record of the table.
 	Changes []map[string]any
-	// Before shows the publisher the item before the change, too: the table's stream then carries both images. An event
+	// Before gives the publisher the item before the change, too: the table's stream then carries both images. An event
 	// about a removal needs it. Default: the item after the change alone.
 	Before bool
 	// Detail is the zero value of the struct with the event's fields, which follow those of [EventHead]. A field has
@@ -74,8 +73,9 @@ const (
 	passedAgain = 10 * time.Second
 )
 
-// PassedQueueVariable names the environment variable with the address of the queue over which the publisher of events
-// passes changes on to a function. It is empty for a function that reads the stream itself.
+// PassedQueueVariable returns the name of the publisher's environment variable that has the URL of a function's queue.
+// The publisher passes changes on to the function by that queue. The variable is empty if the function reads the stream
+// itself.
 func PassedQueueVariable(function string) string { return strings.ToUpper(function) + "_QUEUE_URL" }
 
 // Event returns the event of that name.
@@ -123,9 +123,9 @@ func eventType(t reflect.Type) string {
 	return "number"
 }
 
-// Publishing returns the platform with its events on: it adds the function that publishes them, and the streams that
-// this function reads. Where a stream would have more than two readers, the publisher passes the changes on to the
-// functions by queues; a lake still reads the stream itself.
+// Publishing returns the platform with its events turned on: with the function [EventPublisher], and the streams that
+// it reads. A stream has two readers at most. Where the publisher would be a third, it passes the changes on to the
+// other functions by queues. A lake always reads the stream itself.
 func (p Platform) Publishing() Platform {
 	if _, on := p.Function(EventPublisher); on || len(p.Events) == 0 {
 		return p
@@ -148,7 +148,7 @@ func (p Platform) Publishing() Platform {
 			if !reads || read.Table != t.Name || p.readers(t.Name) < streamReaders {
 				continue
 			}
-			p.Functions[at].Trigger = passed(read.WithDefaults(f), f.Name)
+			p.Functions[at].Trigger = queueTrigger(read.WithDefaults(f), f.Name)
 			publisher.Sends = append(publisher.Sends, f.Name)
 			if len(read.Filters) == 0 {
 				filters = nil
@@ -198,8 +198,8 @@ func (p Platform) readers(table string) int {
 	return readers
 }
 
-// passed is how a function gets the changes that it read from a stream when the publisher passes them on.
-func passed(read OnStream, function string) OnQueue {
+// queueTrigger is how a function gets the changes that it read from a stream when the publisher passes them on.
+func queueTrigger(read OnStream, function string) OnQueue {
 	return OnQueue{
 		ID: read.ID + "Queue", Variable: PassedQueueVariable(function), Messages: read.Changes,
 		Delay: read.BatchWindow, After: read.After,

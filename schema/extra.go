@@ -14,18 +14,18 @@ type Record struct {
 	Name string
 	// Table is the logical name of its table.
 	Table string
-	// Form is the zero value of the struct with which the API shows it. The struct embeds wire.Extended
-	// (schema/wire). Default: the API has no form of it.
+	// Form is the zero value of the struct that the API returns for a record. The struct embeds wire.Extended
+	// (schema/wire). Default: the API returns no such record.
 	Form any
-	// Forms are the names that the form has in the OpenAPI document. Default: Name.
+	// Forms are the names of Form in the OpenAPI document. Default: Name.
 	Forms []string
-	// Beside are the fields that such forms have beside those of Form. Default: none.
+	// Beside names the fields that Forms have in the OpenAPI document and Form does not. Default: none.
 	Beside []string
-	// Entity is the name of its kind of item in a lake over the table. Default: no lake has it.
+	// Entity is the name of its [Entity] in a lake over the table. Default: no lake has the record.
 	Entity string
 }
 
-// FormNames returns the names of its forms in the OpenAPI document.
+// FormNames returns Forms, with their default filled in.
 func (r Record) FormNames() []string {
 	if len(r.Forms) == 0 {
 		return []string{r.Name}
@@ -33,15 +33,15 @@ func (r Record) FormNames() []string {
 	return r.Forms
 }
 
-// Extra is what a team adds to a record of a platform that it imports: attributes, and indexes over them. The construct
-// takes it as Props.Extra. The platform's own functions keep the attributes when they write the record, and never
-// change them.
+// Extra has the attributes, and the indexes over them, that a team adds to a record of a platform that it imports. The
+// construct takes it as Props.Extra. The platform's own functions keep the attributes when they write the record, and
+// never change them.
 type Extra struct {
 	// Record is the name of one of the platform's Records, such as "Task".
 	Record string
-	// Attributes are further attributes of the record. No other item of its table has attributes of their names.
+	// Attributes are further attributes of the record. Their names are new in the table.
 	Attributes []ExtraAttribute `json:",omitempty"`
-	// Indexes are further indexes of its table. Their keys name attributes of the table, these among them.
+	// Indexes are further indexes of the record's table. Their keys may name Attributes and the table's own.
 	Indexes []Index `json:",omitempty"`
 }
 
@@ -57,8 +57,8 @@ type ExtraAttribute struct {
 	// Writers are the functions that may write it, by name: the team's own, each with an access pattern that writes
 	// the table. Any other function's write is refused.
 	Writers []string
-	// Shown says that the API's answers show it, in the record's form: a String, Number, Boolean, StringSet or
-	// NumberSet. Default: they do not.
+	// Shown adds the attribute to the record's form in the API's answers. It can be a String, Number, Boolean,
+	// StringSet or NumberSet. Default: it is not shown.
 	Shown bool `json:",omitempty"`
 	// Column is the type of its column in the lake that has the record. Default: text, decimal or boolean of a String,
 	// Number or Boolean, and none of other types. [NoColumn] keeps it out of the lake.
@@ -68,7 +68,7 @@ type ExtraAttribute struct {
 const (
 	// NoColumn keeps an attribute out of the lake.
 	NoColumn ColumnType = "none"
-	// ExtraVariable is the environment variable in which functions find what a team has added to records.
+	// ExtraVariable is the environment variable with the attributes that a team has added ([EncodeExtra]).
 	ExtraVariable = "EXTRA_ATTRIBUTES"
 	// maxExtraBytes is how long its value may be: AWS Lambda limits the whole environment to 4 KB.
 	maxExtraBytes = 2 << 10
@@ -92,8 +92,9 @@ func (p Platform) Record(name string) (Record, bool) {
 	return named(p.Records, name, func(r Record) string { return r.Name })
 }
 
-// Extended returns the platform with what a team has added to its records: tables, grants, lakes and documents have it.
-// It leaves out what cannot be added, and [Platform.Validate] refuses that. Extend a platform once.
+// Extended returns the platform with a team's attributes and indexes in its tables, grants, lakes and documents. It
+// leaves out additions that are not possible, which [Platform.Validate] reports. A second call on a platform changes
+// nothing.
 func (p Platform) Extended(extra ...Extra) Platform {
 	if len(extra) == 0 || len(p.Extra) > 0 {
 		return p
@@ -197,7 +198,7 @@ func (e Entity) listed() string {
 	return strings.Join(names, ", ")
 }
 
-// EncodeExtra returns what functions need of extra, as the value of [ExtraVariable].
+// EncodeExtra returns the part of extra that functions need, as JSON: the value of [ExtraVariable].
 func EncodeExtra(extra []Extra) string {
 	var needed []Extra
 	for _, e := range extra {
@@ -219,7 +220,7 @@ func EncodeExtra(extra []Extra) string {
 	return string(text)
 }
 
-// ReadExtra reads what [EncodeExtra] wrote; an empty text gives nothing.
+// ReadExtra parses the result of [EncodeExtra]. An empty text gives nil.
 func ReadExtra(text string) (extra []Extra, err error) {
 	if text == "" {
 		return nil, nil
@@ -280,8 +281,8 @@ func (p Platform) validateExtra(f *findings) {
 		}
 	}
 	if size := len(EncodeExtra(p.Extra)); len(p.Extra) > 0 && size > maxExtraBytes {
-		f.add("Extra", fmt.Sprintf("%d bytes", size), "it stands in the environment of functions, which has room for "+
-			"%d: add fewer attributes, or shorten their names and the descriptions of those that are shown",
+		f.add("Extra", fmt.Sprintf("%d bytes", size), "it stands in the environment of functions, which takes "+
+			"%d bytes: add fewer attributes, or shorten their names and the descriptions of those that are shown",
 			maxExtraBytes)
 	}
 }

@@ -171,7 +171,7 @@ func TestExtraRefused(t *testing.T) {
 		"Tables[Things].Indexes[ByColour].Key.Partition": {index("ByColour", "colour"), "declare the attribute"},
 		"Tables[Things].Indexes":                         {many, "DynamoDB allows 20"},
 		"Extra": {schema.Extra{Record: "Thing", Attributes: long},
-			"has room for 2048"},
+			"takes 2048 bytes"},
 	} {
 		err := extending(c.extra).Validate()
 		found, ok := errors.AsType[finding.List](err)

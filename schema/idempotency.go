@@ -40,13 +40,15 @@ func IdempotencyPatterns(table string, functions ...string) []AccessPattern {
 	}
 }
 
-// KeepAnswer returns the last write of a transaction that does the work of a request with an idempotency key.
+// KeepAnswer returns the write that keeps a request's answer under its idempotency key. It is the last write of the
+// transaction that does the request's work.
 func KeepAnswer(table string) Write {
 	return Write{Table: table, Operation: UpdateItem, Optional: true,
 		Description: "the answer, under the request's idempotency key, if no other attempt has taken it"}
 }
 
-// ClaimKey returns the last write of a transaction with which the work of a request with an idempotency key begins.
+// ClaimKey returns the write that claims a request's idempotency key. It is the last write of the transaction that
+// begins the request's work.
 func ClaimKey(table string) Write {
 	return Write{Table: table, Operation: UpdateItem, Optional: true,
 		Description: "the claim on the request's idempotency key, if no other attempt has it"}

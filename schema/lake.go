@@ -32,8 +32,7 @@ type Entity struct {
 	Name string
 	// Description says what an item is.
 	Description string `json:",omitempty"`
-	// PartitionPrefix and SortPrefix are what the partition key and the sort key of
-	// its items begin with. Empty: anything.
+	// PartitionPrefix and SortPrefix are the prefixes of the items' partition and sort keys. Empty: any key.
 	PartitionPrefix string `json:",omitempty"`
 	SortPrefix      string `json:",omitempty"`
 	// Columns are the columns of its table beside [ChangeColumns] that differ from the
@@ -45,8 +44,8 @@ type Entity struct {
 	Omit []string `json:",omitempty"`
 }
 
-// Matches reports whether an item with these keys, as text, is one of the entity. Give a key that is no String as empty
-// text: only an empty prefix matches it.
+// Matches reports whether an item with these keys belongs to the entity. Pass "" for a key that is not a String: only
+// an empty prefix matches it.
 func (e Entity) Matches(partition, sort string) bool {
 	return strings.HasPrefix(partition, e.PartitionPrefix) && strings.HasPrefix(sort, e.SortPrefix)
 }
@@ -102,9 +101,9 @@ var columnTypes = map[Type]ColumnType{String: ColumnText, Number: ColumnInteger,
 type Column struct {
 	// Name is its name: lower-case letters, digits and underscores.
 	Name string
-	// Attribute is the item's attribute that it shows. Empty: the one of its name.
+	// Attribute is the item's attribute that the column shows. Empty: the attribute with the column's name.
 	Attribute string `json:",omitempty"`
-	// TrimPrefix is cut off where the attribute's text begins with it, such as "TASK#" of a key.
+	// TrimPrefix is removed from texts that begin with it, such as "TASK#" from a key.
 	TrimPrefix string `json:",omitempty"`
 	// Before shows the attribute as it was before the change. It is null for a new item, and in objects that a version
 	// without the column wrote.
@@ -171,8 +170,9 @@ type View struct {
 	Columns []Column
 	// SQL is the SELECT. It names tables and views of the lake without a database.
 	SQL string
-	// Lists names an entity if the SELECT lists all of its own columns, except those with Before, in their order,
-	// separated by ", ". The SELECT then lists the columns of attributes that a team adds, too. Default: it does not.
+	// Lists names the entity whose own columns the SELECT lists: all except those with Before, in their order,
+	// separated by ", ". [Platform.Extended] adds the columns of a team's attributes to that list. Default: it adds
+	// none.
 	Lists string
 }
 
@@ -203,10 +203,7 @@ var lakeName = expression(`^[a-z][a-z0-9_]*$`)
 // validate adds what the catalog, or the first record of the stream, would refuse. at is
 // the path to the lake.
 func (l Lake) validate(f *findings, at string, d Database) {
-	const named = "write lower-case letters, digits and underscores, beginning with a letter"
-	if !matches(lakeName, l.Name) {
-		f.add(at+".Name", quoted(l.Name), named)
-	}
+	validateLakeName(f, at, l.Name)
 	table, ok := d.Table(l.Table)
 	if !ok {
 		f.add(at+".Table", quoted(l.Table), "name a declared table")
@@ -223,9 +220,7 @@ func (l Lake) validate(f *findings, at string, d Database) {
 	relations := map[string]bool{}
 	for _, e := range l.Entities {
 		path := at + ".Entities[" + e.Name + "]"
-		if !matches(lakeName, e.Name) {
-			f.add(path+".Name", quoted(e.Name), named)
-		}
+		validateLakeName(f, path, e.Name)
 		relations[e.ChangeTable()] = true
 		for part, prefix := range map[string]string{table.Key.Partition: e.PartitionPrefix,
 			table.Key.Sort: e.SortPrefix} {
@@ -245,9 +240,7 @@ func (l Lake) validate(f *findings, at string, d Database) {
 	l.validateLength(f, at, d)
 	for _, v := range l.Views {
 		path := at + ".Views[" + v.Name + "]"
-		if !matches(lakeName, v.Name) {
-			f.add(path+".Name", quoted(v.Name), named)
-		}
+		validateLakeName(f, path, v.Name)
 		if relations[v.Name] {
 			f.add(path+".Name", quoted(v.Name), "use each name once")
 		}
@@ -271,14 +264,17 @@ func (l Lake) validate(f *findings, at string, d Database) {
 	}
 }
 
+func validateLakeName(f *findings, path, name string) {
+	if !matches(lakeName, name) {
+		f.add(path+".Name", quoted(name), "write lower-case letters, digits and underscores, beginning with a letter")
+	}
+}
+
 func validateColumns(f *findings, path string, columns []Column) {
 	unique(f, path+".Columns", columns, func(c Column) string { return c.Name })
 	for _, c := range columns {
-		switch {
-		case !matches(lakeName, c.Name):
-			f.add(path+".Columns["+c.Name+"].Name", quoted(c.Name),
-				"write lower-case letters, digits and underscores, beginning with a letter")
-		case c.Name == EventDate:
+		validateLakeName(f, path+".Columns["+c.Name+"]", c.Name)
+		if c.Name == EventDate {
 			f.add(path+".Columns["+c.Name+"].Name", quoted(c.Name),
 				"the files are partitioned by it: choose another name")
 		}

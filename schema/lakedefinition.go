@@ -6,15 +6,13 @@ import (
 	"strings"
 )
 
-// MaxLakeDefinitionBytes is how long the JSON of a [LakeDefinition] may be: it
-// stands in a function's environment with names and addresses, and AWS Lambda
-// limits the whole environment to 4 KB ("Lambda quotas").
+// MaxLakeDefinitionBytes limits the JSON of a [LakeDefinition]. AWS Lambda limits a function's whole environment to 4
+// KB ("Lambda quotas"), which has names and addresses, too.
 const MaxLakeDefinitionBytes = 3 << 10
 
-// LakeDefinition is what the lake's functions must know of a [Lake] and of its
-// table: which items become rows, and which columns the rows have. It has no views
-// and queries. The functions find its [LakeDefinition.Encode] in their
-// environment.
+// LakeDefinition is the part of a [Lake] and its table that the lake's functions need: which items become rows, and
+// which columns the rows have. It has no views and queries. Functions find it in their environment, as
+// [LakeDefinition.Encode] writes it.
 type LakeDefinition struct {
 	// Key names the attributes of the table's primary key.
 	Key Key
@@ -23,8 +21,8 @@ type LakeDefinition struct {
 	Entities []Entity
 }
 
-// Definition returns what the lake's functions must know of it. The error is a [finding.List] if the lake does not suit
-// the database, as [Platform.Validate] would say, or if the definition is longer than [MaxLakeDefinitionBytes].
+// Definition returns the part of the lake that its functions need. The error is a [finding.List]: the lake does not
+// suit the database (see [Platform.Validate]), or the definition is longer than [MaxLakeDefinitionBytes].
 func (l Lake) Definition(d Database) (LakeDefinition, error) {
 	f := &findings{}
 	l.validate(f, "Lake", d)
@@ -57,7 +55,7 @@ func (l Lake) definition(d Database) LakeDefinition {
 func (l Lake) validateLength(f *findings, at string, d Database) {
 	if length := len(l.definition(d).Encode()); length > MaxLakeDefinitionBytes {
 		f.add(at+".Entities", fmt.Sprintf("a definition of %d bytes", length),
-			"it stands in a function's environment, which has room for %d: leave out columns, or shorten their names",
+			"it stands in a function's environment, which takes %d bytes: leave out columns, or shorten their names",
 			MaxLakeDefinitionBytes)
 	}
 }
@@ -72,8 +70,8 @@ func (d LakeDefinition) Encode() string {
 	return string(text)
 }
 
-// ParseLakeDefinition reads what [LakeDefinition.Encode] wrote. It refuses what Encode never writes: unknown fields, no
-// entities, unknown types.
+// ParseLakeDefinition parses the result of [LakeDefinition.Encode]. It fails if the definition has unknown fields, or
+// lacks a partition key or entities; [Lake.Definition] has checked the rest.
 func ParseLakeDefinition(text string) (LakeDefinition, error) {
 	var d LakeDefinition
 	decoder := json.NewDecoder(strings.NewReader(text))
@@ -84,19 +82,6 @@ func ParseLakeDefinition(text string) (LakeDefinition, error) {
 	if d.Key.Partition == "" || len(d.Entities) == 0 {
 		return LakeDefinition{}, fmt.Errorf("a lake's definition without a partition key or without entities: write " +
 			"what LakeDefinition.Encode gives")
-	}
-	for _, e := range d.Entities {
-		f := &findings{}
-		if !matches(lakeName, e.Name) {
-			f.add("Name", quoted(e.Name), "write lower-case letters, digits and underscores, beginning with a letter")
-		}
-		for _, c := range e.Columns {
-			c.validateSource(f, "Columns["+c.Name+"]", Table{Attributes: []Attribute{{Name: c.Source(), Type: c.From}}})
-		}
-		validateColumns(f, "", append(ChangeColumns(), e.Columns...))
-		if err := f.err(); err != nil {
-			return LakeDefinition{}, fmt.Errorf("entity %q of a lake's definition: %w", e.Name, err)
-		}
 	}
 	return d, nil
 }

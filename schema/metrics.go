@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// Metric is a number that a function reports by itself, beside what AWS Lambda
-// reports of every function. The handlers emit it, dashboards and alarms read it.
-// Its dimension is [MetricDimension], its namespace [MetricNamespace] of the room
-// that the function is in.
+// Metric is a number that a function reports itself, in addition to what AWS Lambda reports of every function. The
+// handlers emit it; dashboards and alarms read it. Its dimension is [MetricDimension], its namespace the
+// [MetricNamespace] of the function's folder in lambdas.
 type Metric struct {
 	// Name is its name in Amazon CloudWatch, such as "Asked".
 	Name string
@@ -18,11 +17,11 @@ type Metric struct {
 	Unit Unit
 	// Description says what the metric counts, and when.
 	Description string
-	// AlarmAt is the sum over five minutes from which an alarm goes off. Its id is the
-	// function's ID, the metric's name and "Alarm". 0: no alarm.
+	// AlarmAt is the sum over five minutes at which an alarm goes off. The alarm's id is the function's ID, the
+	// metric's name and "Alarm". 0: no alarm.
 	AlarmAt int
-	// SlowOnPurpose says that it counts API requests that took longer than a second on purpose: the alarm on slow
-	// requests leaves that many out.
+	// SlowOnPurpose marks a count of API requests that take longer than a second on purpose, such as requests that wait
+	// for an answer. The alarm on slow requests leaves that many out.
 	SlowOnPurpose bool
 }
 
@@ -42,17 +41,17 @@ const (
 // an account apart.
 const MetricDimension = "FunctionName"
 
-// MetricNamespace returns the namespace of the metrics of the functions in lambdas/<room>, such as "Acme/askahuman" for
-// the prefix "Acme", and "Onesynth/askahuman" for the empty prefix.
-func MetricNamespace(prefix, room string) string {
+// MetricNamespace returns the namespace of the metrics of the functions in a folder of lambdas, such as
+// "Acme/askahuman" for the prefix "Acme", and "Onesynth/askahuman" for the empty prefix.
+func MetricNamespace(prefix, component string) string {
 	if prefix == "" {
 		prefix = "Onesynth"
 	}
-	return prefix + "/" + room
+	return prefix + "/" + component
 }
 
-// MetricNamespaceVariable is the environment variable that has the prefix of
-// [MetricNamespace] for a function. It is absent where the prefix is the default.
+// MetricNamespaceVariable is the environment variable with a function's prefix for [MetricNamespace]. It is absent if
+// the prefix is the default.
 const MetricNamespaceVariable = "METRIC_NAMESPACE"
 
 // MetricsOf returns the metrics that the function reports.
@@ -66,8 +65,8 @@ func MetricsOf(function string, metrics []Metric) []Metric {
 	return own
 }
 
-// LakeRoom is the folder of lambdas that the functions of every lake are in.
-const LakeRoom = "lake"
+// LakeComponent is the folder of lambdas that the functions of every lake are in.
+const LakeComponent = "lake"
 
 // The functions of every lake.
 const (
@@ -114,8 +113,8 @@ func (p Platform) validateMetrics(f *findings, functions map[string]bool) {
 	}
 }
 
-// Operations returns the API operations that the access patterns use on a table, in the order of the patterns. DynamoDB
-// counts its errors by them.
+// Operations returns the API operations that the access patterns use on a table, each once, in the order of the
+// patterns. They are the dimensions of DynamoDB's error metrics.
 func (d Database) Operations(table string) []Operation {
 	var made []Operation
 	for _, p := range d.AccessPatterns {

@@ -2,9 +2,8 @@ package schema
 
 import "slices"
 
-// Own is what a team adds to a platform that it imports: functions on its tables, with access patterns, routes and rate
-// limits. The construct takes it as Props.Own. A function opens the tables of the platform that [Platform.Join]
-// returns.
+// Own has the functions, access patterns, routes and rate limits that a team adds to a platform that it imports. The
+// construct takes it as Props.Own. A function opens the tables of the platform that [Platform.Join] returns.
 type Own struct {
 	// Module is the path of the Go module with the main packages of the functions, lambdas/PLATFORM/FUNCTION.
 	Module string
@@ -17,12 +16,12 @@ type Own struct {
 	Functions  []Function
 	Routes     []Route
 	// Callers replace the callers of the platform's own routes, by method and path such as "GET /api/v1/tasks". Each
-	// has an Authorizer, one of Functions, or IAM. The platform takes the caller's ID for the subject of a token.
-	// Default: the platform's callers stay.
+	// has an Authorizer, one of Functions, or IAM. The platform's handlers use the caller's ID in place of the subject
+	// of a token. Default: the platform's callers stay.
 	Callers map[string]Caller
 }
 
-// Without returns the platform without a function, which no access pattern then names.
+// Without returns the platform without a function. Its access patterns no longer name the function.
 func (p Platform) Without(function string) Platform {
 	p.Functions = slices.DeleteFunc(slices.Clone(p.Functions), func(f Function) bool { return f.Name == function })
 	p.Database.AccessPatterns = slices.Clone(p.Database.AccessPatterns)
@@ -33,7 +32,7 @@ func (p Platform) Without(function string) Platform {
 	return p
 }
 
-// Join returns the platform with what a team has added to it.
+// Join returns the platform with a team's functions, access patterns, routes, rate limits and callers.
 func (p Platform) Join(own Own) Platform {
 	p.Database.AccessPatterns = slices.Clone(p.Database.AccessPatterns)
 	for _, pattern := range own.AccessPatterns {

@@ -12,24 +12,24 @@ func Transaction(name, description string, writes ...Write) AccessPattern {
 	return AccessPattern{Name: name, Description: description, Operation: TransactWriteItems, Writes: writes}
 }
 
-// On returns a part of a transaction with this operation on a table.
+// On returns a write of a transaction, with this operation on a table.
 func (o Operation) On(table, description string) Write {
 	return Write{Table: table, Operation: o, Description: description}
 }
 
-// IfNeeded returns the write as one that only some of the transactions have.
+// IfNeeded returns the write marked as optional: a transaction may leave it out.
 func (w Write) IfNeeded() Write {
 	w.Optional = true
 	return w
 }
 
-// ForEach returns the write as one that a transaction may have several times, each for another item.
+// ForEach returns the write marked as repeated: a transaction may have several, each for another item.
 func (w Write) ForEach() Write {
 	w.Repeated = true
 	return w
 }
 
-// By returns the pattern as a Query by these conditions on the key of an index, or of the table for "".
+// By returns the pattern as a Query with these conditions on the key of an index. The index "" is the table's own key.
 func (p AccessPattern) By(index string, conditions ...KeyCondition) AccessPattern {
 	p.Index, p.KeyConditions = index, conditions
 	return p
@@ -40,7 +40,7 @@ func Where(attribute string, comparison Comparison) KeyCondition {
 	return KeyCondition{Attribute: attribute, Comparison: comparison}
 }
 
-// Downwards returns the pattern as a Query from the highest sort key on, such as the newest item.
+// Downwards returns the pattern as a Query in descending order of the sort key, such as the newest item first.
 func (p AccessPattern) Downwards() AccessPattern {
 	p.Descending = true
 	return p
@@ -70,43 +70,43 @@ func (p AccessPattern) Filtering(attributes ...string) AccessPattern {
 	return p
 }
 
-// InOrigin returns the pattern with the origin's own wording of it.
+// InOrigin returns the pattern with its wording in the origin (see [Database]).
 func (p AccessPattern) InOrigin(wording string) AccessPattern {
 	p.Origin = wording
 	return p
 }
 
-// Costing returns the pattern with its cost as the origin states it.
+// Costing returns the pattern with its cost as the origin states it (see [Database]).
 func (p AccessPattern) Costing(cost string) AccessPattern {
 	p.OriginCost = cost
 	return p
 }
 
-// Across returns the pattern as a BatchGetItem of an item in each of several tables.
+// Across returns the pattern as a BatchGetItem that reads an item of each of these tables.
 func (p AccessPattern) Across(tables ...string) AccessPattern {
 	p.Tables = tables
 	return p
 }
 
-// ForOthers returns the pattern as one for functions that join the platform.
+// ForOthers returns the pattern marked for functions that teams add ([Own]): no function of the platform has to use it.
 func (p AccessPattern) ForOthers() AccessPattern {
 	p.Offered = true
 	return p
 }
 
-// ForOperators returns the pattern as one for a command of operators.
+// ForOperators returns the pattern marked for a command of operators: no function has to use it.
 func (p AccessPattern) ForOperators() AccessPattern {
 	p.ByOperators = true
 	return p
 }
 
-// UsedBy returns the pattern as one that these functions use, too.
+// UsedBy returns the pattern with these functions added to its Functions.
 func (p AccessPattern) UsedBy(functions ...string) AccessPattern {
 	p.Functions = slices.Concat(p.Functions, functions)
 	return p
 }
 
-// UsedBy returns the patterns, where this function uses each that names no function and is neither ForOthers nor
+// UsedBy returns the patterns with the function added to each that names no function and is neither ForOthers nor
 // ForOperators.
 func UsedBy(function string, patterns ...AccessPattern) []AccessPattern {
 	used := slices.Clone(patterns)
@@ -118,6 +118,6 @@ func UsedBy(function string, patterns ...AccessPattern) []AccessPattern {
 	return used
 }
 
-// Existing names a pattern of the platform that [Own] joins, for the team's functions:
-// Existing("GetTask").UsedBy("report").
+// Existing refers to an access pattern of the imported platform by its name, in [Own]:
+// Existing("GetTask").UsedBy("report") lets the team's function report use it.
 func Existing(name string) AccessPattern { return AccessPattern{Name: name} }

@@ -9,9 +9,9 @@ import (
 )
 
 // OnQueue invokes a function with the messages of a queue of Amazon SQS. Functions that name it in their Sends fill the
-// queue. A message that the function fails to handle comes again after each of Retries, which lambdas/kit/trigger sees
-// to. Then it goes to the queue of [Failures], from where it can be sent again. Each message comes at least once, in no
-// order.
+// queue. A message that the function fails to handle is delivered again after each of Retries (lambdas/kit/trigger),
+// and then moved to the queue of [Failures], from where it can be sent again. Each message is delivered at least once,
+// in no order.
 type OnQueue struct {
 	// ID is the construct id of the queue. The alarm on late messages is <ID>AgeAlarm.
 	// Default: the function's ID and "Queue".
@@ -19,21 +19,21 @@ type OnQueue struct {
 	// Variable is the environment variable in which the function, and those that send to it, find the
 	// address of the queue, such as "WEBHOOK_QUEUE_URL". Required.
 	Variable string
-	// Retries says how long after each failed attempt the next one follows. Each is whole seconds, up to 11 hours.
-	// Default: a message is tried once.
+	// Retries are the delays between attempts, beginning with the one after the first failed attempt. Each is whole
+	// seconds, up to 11 hours. Default: a message is tried once.
 	Retries []time.Duration
 	// Delay is how long a message waits before its first attempt: whole seconds up to 15 minutes. Default: none.
 	Delay time.Duration `min:"0s" max:"15m" step:"1s" default:"none"`
 	// After names a function whose time-out is added to Delay, so that its requests have ended when their messages are
 	// handled. Default: none.
 	After string
-	// BatchSize is how many messages one invocation gets at most: 1 to 10. Default: 10.
+	// BatchSize limits the messages of one invocation: 1 to 10. Default: 10.
 	BatchSize int `min:"1" max:"10" default:"10"`
-	// MaximumConcurrency is how many invocations run at once at most: 2 to 1,000. Default: as many as
-	// the account and the function allow.
+	// MaximumConcurrency limits the invocations that run at once: 2 to 1,000. Default: as many as the account and the
+	// function allow.
 	MaximumConcurrency int `min:"2" max:"1000" default:"no limit"`
-	// Messages names the messages for people, such as "webhooks". Default: "messages of the"
-	// and the function's name.
+	// Messages describes the messages to people, such as "webhooks". Default: "messages of the" and the function's
+	// name.
 	Messages string
 	// Failures describe the queue of the messages that the function gave up.
 	Failures Failures
@@ -76,7 +76,8 @@ func (p Platform) QueuesOf(f Function) []Function {
 	return all
 }
 
-// Check adds a finding for each limit of Amazon SQS and AWS Lambda that the trigger breaks. path leads to it.
+// Check adds a finding for each limit of Amazon SQS and AWS Lambda that the trigger breaks. Their paths begin with
+// path.
 func (q OnQueue) Check(f *finding.List, path string) {
 	f.Limits(path, q)
 	for i, wait := range q.Retries {
@@ -93,9 +94,6 @@ func (q OnQueue) Check(f *finding.List, path string) {
 
 func (q OnQueue) validate(f *findings, path string, p Platform, fn Function) {
 	at := path + ".Trigger"
-	if !matches(variableName, q.Variable) {
-		f.add(at+".Variable", quoted(q.Variable), `write capitals, digits and _, such as "WEBHOOK_QUEUE_URL"`)
-	}
 	q.Check(&f.list, at)
 	if !slices.ContainsFunc(p.Functions, func(other Function) bool { return slices.Contains(other.Sends, fn.Name) }) {
 		f.add(at, "OnQueue", "name the function in the Sends of another: no function fills its queue")
@@ -103,7 +101,6 @@ func (q OnQueue) validate(f *findings, path string, p Platform, fn Function) {
 	if _, ok := p.Function(q.After); q.After != "" && (!ok || q.After == fn.Name) {
 		f.add(at+".After", quoted(q.After), "name another declared function, or none")
 	}
-	validateTriggerIDs(f, at, q.ID, q.Failures)
 }
 
 // validateSends checks the queues that a function sends to.
@@ -114,30 +111,6 @@ func (p Platform) validateSends(f *findings, path string, fn Function) {
 		if _, queue := to.Trigger.(OnQueue); !ok || !queue {
 			f.add(at, quoted(name), "name a function whose Trigger is OnQueue")
 		}
-		if slices.Index(fn.Sends, name) < i {
-			f.add(at, quoted(name), "name each function once")
-		}
 	}
-}
-
-// validateQueues checks that no two queues share a variable.
-func (p Platform) validateQueues(f *findings) {
-	taken := map[string]string{}
-	for _, s := range p.Secrets {
-		taken[s.Variable] = "Secrets[" + s.Name + "]"
-	}
-	for _, b := range p.Buckets {
-		taken[b.Variable] = "Buckets[" + b.Name + "]"
-	}
-	for _, fn := range p.Functions {
-		q, ok := fn.Trigger.(OnQueue)
-		if !ok {
-			continue
-		}
-		path := "Functions[" + fn.Name + "].Trigger"
-		if of, ok := taken[q.Variable]; ok {
-			f.add(path+".Variable", quoted(q.Variable), "write another name: %s has this one", of)
-		}
-		taken[q.Variable] = path
-	}
+	unique(f, path+".Sends", fn.Sends, itself)
 }

@@ -1,12 +1,11 @@
-// Package schema describes platforms as plain Go values, the one contract that
-// constructs and handlers read: tables and the access patterns on them, functions,
-// routes, metrics, and the lake.
+// Package schema is the language in which a platform is declared, as plain Go values: tables and the access patterns on
+// them, functions, routes, events, metrics and lakes.
 //
-// The constructs turn a [Platform] into tables, routes and grants; the handlers build
-// their requests from it; docs/reference/access-patterns is printed from it. [Todo],
-// [Clarity] and [Lingible] are platforms of this module, and one of your own is a
-// value like them.
-// The package imports nothing of this module, and nothing of AWS.
+// A [Platform] is the one contract of constructs and handlers. The constructs make tables, routes and grants of it. The
+// handlers build their requests from it, and docs/reference/access-patterns is printed from it. The packages in
+// platforms declare the platforms of this module; your own is a value like theirs.
+//
+// The package imports neither the CDK nor the SDK of AWS.
 package schema
 
 import (
@@ -20,8 +19,7 @@ import (
 // Platform is everything that the constructs and the handlers of one platform share:
 // its data model, the functions that use it and the routes that those functions serve.
 type Platform struct {
-	// Name is the room that the platform has in constructs/ and lambdas/, such
-	// as "askahuman".
+	// Name is the name of the platform's folder in platforms, constructs and lambdas, such as "askahuman".
 	Name string
 	// Title is its name for people, such as "Ask-a-Human".
 	Title string
@@ -49,25 +47,25 @@ type Platform struct {
 	// Lakes say how the changes of its tables become files to query. Default: none. The
 	// first keeps its construct ids, so add others after it: see [Platform.LakeID].
 	Lakes []Lake
-	// Events are what it tells others by a bus, if its props say so. Default: none.
+	// Events are the domain events that it publishes on a bus, if its props set Events. Default: none.
 	Events []Event
 	// Records are the kinds of items that teams can add attributes to. Default: none.
 	Records []Record
-	// Extra is what a team has added to Records, by [Platform.Extended].
+	// Extra are the additions of a team to Records, by [Platform.Extended].
 	Extra []Extra
 
 	unextended finding.List // what of Extra could not be added
 	joined     []string     // functions that came by Join
 }
 
-// Database is a data model: tables, and the only ways in which they are used.
+// Database is a data model: tables, and all access patterns on them. The origin, which some fields quote, is the
+// document of the platform's owner (docs/project/deviations.md).
 type Database struct {
-	// Prefix begins the physical table names of the origin: "aah" gives
-	// "aah-questions".
+	// Prefix begins the physical names of the tables in the origin: "aah" gives "aah-questions".
 	Prefix string
 	// Tables are listed in the order in which the origin describes them.
 	Tables []Table
-	// AccessPatterns are all the requests that anything makes of the tables.
+	// AccessPatterns are all requests that functions and commands make to the tables.
 	AccessPatterns []AccessPattern
 }
 
@@ -87,11 +85,9 @@ type Table struct {
 	Attributes []Attribute
 	// Extra are those of Attributes that a team has added, by [Platform.Extended].
 	Extra []ExtraAttribute
-	// OwnKeyTypes allows keys of this table other types than keys of the same names in other tables have. Default:
-	// Validate refuses that.
+	// OwnKeyTypes allows a key attribute of this table to have another type than a key attribute of the same name in
+	// another table. Default: Validate refuses that.
 	OwnKeyTypes bool
-	// Open lets items have further attributes.
-	Open bool
 	// Indexes are the global secondary indexes.
 	Indexes []Index
 	// TimeToLive names the attribute that holds the second, in Unix time, after
@@ -101,9 +97,6 @@ type Table struct {
 	Stream StreamView
 	// Capacity is the read and write capacity. The zero value is on-demand.
 	Capacity Capacity
-	// RecoveryDays is how far back point-in-time recovery reaches, 1 to 35.
-	// Zero means 35, DynamoDB's longest.
-	RecoveryDays int `min:"1" max:"35" default:"35"`
 }
 
 // Key names the attributes of a primary key or of an index key.
@@ -278,14 +271,12 @@ type AccessPattern struct {
 	Writes []Write
 	// Functions are the functions that use it, by name: their roles are granted exactly what it needs.
 	Functions []string
-	// Offered says that the pattern is for functions that join the platform: no function of its own
-	// has to use it.
+	// Offered marks a pattern for functions that teams add ([Own]): no function of the platform has to use it.
 	Offered bool
-	// ByOperators says that the pattern is for a command of operators: no function has
-	// to use it.
+	// ByOperators marks a pattern for a command of operators: no function has to use it.
 	ByOperators bool
-	// Origin is the origin's own wording of the pattern, or of several with semicolons between them. Empty: the origin
-	// does not have it.
+	// Origin is the pattern's wording in the origin (see [Database]). Semicolons separate the wordings of several.
+	// Empty: the origin does not have the pattern.
 	Origin string
 	// OriginCost is the origin's expected cost. Empty: the origin names none.
 	OriginCost string
@@ -320,10 +311,9 @@ type Write struct {
 	Table string
 	// Operation is PutItem, UpdateItem, DeleteItem or ConditionCheckItem.
 	Operation Operation
-	// Optional says that the part is in the transaction only when it is needed.
+	// Optional marks a part that a transaction may leave out.
 	Optional bool
-	// Repeated says that the part may be there more than once, each time for
-	// another item.
+	// Repeated marks a part that a transaction may have several times, each time for another item.
 	Repeated bool
 	// Description says what the part does, and under which condition.
 	Description string
@@ -343,28 +333,27 @@ type Function struct {
 	// Timeout ends an invocation that takes longer: whole seconds up to 15 minutes.
 	// Default: 10 seconds.
 	Timeout time.Duration `min:"1s" max:"15m" step:"1s" default:"10 seconds"`
-	// MemoryMegabytes is its memory in MB, 128 to 10240. Default: 256.
-	MemoryMegabytes int `min:"128" max:"10240" default:"256"`
 	// Secrets are the secrets that it reads, by name: its role may read no other.
 	Secrets []string
-	// Puts are the objects that it puts, and Gets those that it reads. Its role may do no more with a bucket. It cannot
-	// list one, so AWS refuses to read an object that is not there.
+	// Puts are the objects that it writes, and Gets those that it reads. Its role allows nothing else on a bucket. It
+	// may not list objects, so Amazon S3 answers 403 instead of 404 for an object that does not exist.
 	Puts, Gets []Objects
 	// Sends are the functions to whose queues it sends messages, by name: their Trigger is [OnQueue].
 	Sends []string
-	// CallsModel says that it calls the language model that the platform's props name, and no
-	// other. It finds the model in [ModelVariable], which is absent where the props name none.
+	// CallsModel lets it call the language model that the platform's props name, and no other. It finds the model in
+	// [ModelVariable], which is absent if the props name none.
 	CallsModel bool
-	// SignsInAt is the path of a page of the function on which users sign in, such as "/operator": a route of it that
-	// anyone may GET. The construct's own user pool gets an app client for the page, and the function finds in
-	// [SignInURLVariable] and those after it what the page needs to know. Default: none.
+	// SignsInAt is the path of a page of the function on which users sign in, such as "/operator". The function serves
+	// a route GET of that path with [CallerAnyone]. The platform's own user pool gets an app client for the page, and
+	// the function finds the page's settings in [SignInURLVariable], [SignInClientVariable] and [SignInPageVariable].
+	// Default: none.
 	SignsInAt string
 }
 
 // Route is an HTTP operation.
 type Route struct {
-	// ID names its operation, such as "askQuestion": in the function that serves it, and in the OpenAPI document.
-	// Empty: none, for a route that no operation of a Go function serves.
+	// ID is the operation's ID in the function that serves it and in the OpenAPI document, such as "askQuestion".
+	// Empty: the route is no operation of a Go function.
 	ID string
 	// Method is the HTTP method, in capitals.
 	Method string
@@ -378,8 +367,7 @@ type Route struct {
 	// RateLimit names the limit that a call counts towards. Empty: none but the
 	// API's own throttling.
 	RateLimit string
-	// OutsideAPI says that the route is no operation of the platform's API, but a page or a protocol of
-	// its own: the OpenAPI document leaves it out.
+	// OutsideAPI marks a page, or a protocol of its own, which the OpenAPI document leaves out.
 	OutsideAPI bool
 	// Summary is one line for people.
 	Summary string
@@ -393,12 +381,11 @@ func (p Platform) Operations() []Route {
 // Key returns the method and the path, such as "GET /notes": what Amazon API Gateway calls a route key.
 func (r Route) Key() string { return r.Method + " " + r.Path }
 
-// RateLimit is how often one caller may do a thing, counted in fixed windows
-// that begin at multiples of Window since the Unix epoch. The platform's own handlers
-// count, by the access pattern of [RateLimitPatterns]. The throttles of
+// RateLimit limits the requests of one caller. It counts in fixed windows, which begin at multiples of Window since the
+// Unix epoch. The platform's own handlers count, by the access patterns of [RateLimitPatterns]. The throttles of
 // constructs/httpapi are for all callers together.
 type RateLimit struct {
-	// Name is what routes call it, such as "create".
+	// Name is the name by which routes refer to the limit, such as "create".
 	Name string
 	// Requests is how many calls a window allows.
 	Requests int
@@ -407,13 +394,13 @@ type RateLimit struct {
 	// Per is the identity that calls are counted by. Calls of unknown callers without a token are counted by address
 	// instead.
 	Per Identity
-	// AddressRequests is how many calls a window allows to all known persons of one address together: Requests or more.
-	// Per must be a kind of callers without a token, who can invent persons more easily than addresses. Default: any
-	// number.
+	// AddressRequests limits the calls that a window allows to all callers of one address together: Requests or more.
+	// Per must then be a kind of callers without a token, who can invent identities more easily than addresses.
+	// Default: no limit.
 	AddressRequests int
 }
 
-// Identity is what a rate limit counts calls by: PerAddress, or the name of a [Caller].
+// Identity is the key by which a rate limit counts calls: PerAddress, or the name of a [Caller].
 type Identity string
 
 // The identities.
@@ -513,8 +500,7 @@ func (p Platform) Function(name string) (Function, bool) {
 	return named(p.Functions, name, func(x Function) string { return x.Name })
 }
 
-// Grant is what a role must be allowed for a function's access patterns: one
-// action on one table or on one of its indexes.
+// Grant is a permission that access patterns need: one action on one table or on one of its indexes.
 type Grant struct {
 	// Operation is the IAM action without its "dynamodb:".
 	Operation Operation
@@ -534,13 +520,13 @@ func (p Platform) PatternsOf(function string) (names []string) {
 	return names
 }
 
-// GrantsOf returns what the access patterns of a function need, as [Platform.Grants] does.
+// GrantsOf returns the grants that the access patterns of a function need (see [Platform.Grants]).
 func (p Platform) GrantsOf(function string) []Grant { return p.Grants(p.PatternsOf(function)...) }
 
-// Grants returns what the named access patterns need, each once, in the order of the patterns. A transaction needs the
-// actions of its parts ("IAM and transactions", DynamoDB developer guide). A PutItem on a table with attributes that a
-// team has added needs UpdateItem, too, since it keeps them. Grants leaves out patterns that the database does not
-// have.
+// Grants returns the grants that the named access patterns need, each once, in the order of the patterns. A transaction
+// needs the actions of its parts ("IAM and transactions", DynamoDB developer guide). A PutItem on a table with
+// attributes that a team has added needs UpdateItem, too, which keeps them. Grants ignores names that the database does
+// not have.
 func (p Platform) Grants(patterns ...string) []Grant {
 	var grants []Grant
 	seen := map[Grant]bool{}

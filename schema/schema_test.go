@@ -141,9 +141,6 @@ func TestValidate(t *testing.T) {
 		"ErrTimeToLiveUndeclared": {func(p *schema.Platform) {
 			table(p).TimeToLive = "nope"
 		}, "Tables[Notes].TimeToLive", "declare"},
-		"ErrRecovery36Days": {func(p *schema.Platform) {
-			table(p).RecoveryDays = 36
-		}, "Tables[Notes].RecoveryDays", "1 to 35"},
 		"ErrHalfCapacity": {func(p *schema.Platform) {
 			table(p).Capacity.ReadUnits = 5
 		}, "Tables[Notes].Capacity", "both"},

@@ -2,14 +2,14 @@ package schema
 
 import "slices"
 
-// The variables of a function with [Function.SignsInAt]. Its page uses the authorization code grant of OAuth 2.0 with
-// a proof key (PKCE).
+// The environment variables of a function with [Function.SignsInAt]. Its page uses the authorization code grant of
+// OAuth 2.0 with a proof key (PKCE).
 const (
-	// SignInURLVariable has where the sign-in pages are: the address of a user pool's domain, without a path.
+	// SignInURLVariable has the URL of the user pool's domain, which has the sign-in pages, without a path.
 	SignInURLVariable = "SIGN_IN_URL"
 	// SignInClientVariable has the id of the page's app client.
 	SignInClientVariable = "SIGN_IN_CLIENT"
-	// SignInPageVariable has the whole address of the page. People come back there.
+	// SignInPageVariable has the URL of the function's page, to which people return after they have signed in.
 	SignInPageVariable = "SIGN_IN_PAGE"
 )
 

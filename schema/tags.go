@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// AttributesOf returns the attributes that the fields of items have, in their order. Give a zero value of each struct
-// that is stored:
+// AttributesOf returns the attributes in which structs are stored, in the order of their fields. Pass a zero value of
+// each struct:
 //
 //	type Task struct {
 //		Title     string    `dynamodbav:"title" attribute:"Task title, 1 to 200 characters"`
 //		CreatedAt time.Time `dynamodbav:"created_at,unixtime" attribute:"Creation, in Unix seconds"`
 //	}
 //
-// The tag dynamodbav says the name, as in the AWS SDK, and the tag attribute the description. AttributesOf leaves out a
-// field without the tag attribute, since another struct or the table describes it, and a name that an earlier field
-// had. The fields of an embedded struct count as fields of the struct around it.
+// The tag dynamodbav has the attribute's name, as in the AWS SDK, and the tag attribute its description. AttributesOf
+// leaves out a field without the tag attribute, since another struct or the table describes it, and a name that an
+// earlier field had. The fields of an embedded struct count as fields of the struct around it.
 //
 // The type follows from the field's: text is a String, numbers are Numbers, and so is a [time.Time] with the option
-// unixtime; stringset and numberset are options, too. The tag attributetype says another one, as for a Go type that
-// marshals itself. AttributesOf panics if neither gives a type: that is a mistake in the source.
+// unixtime. The options stringset and numberset give a StringSet and a NumberSet. The tag attributetype overrides it,
+// as for a Go type that marshals itself. AttributesOf panics if neither gives a type: that is a mistake in the source.
 func AttributesOf(items ...any) []Attribute {
 	var all []Attribute
 	seen := map[string]bool{}
@@ -48,16 +48,16 @@ func AttributesOf(items ...any) []Attribute {
 	return all
 }
 
-// After returns attributes with further ones after the named one, such as what a table has beside the fields of an
-// item.
+// After returns attributes with further ones inserted after the one of that name, such as a table's attributes that are
+// not fields of an item. If none has the name, they come first.
 func After(attributes []Attribute, name string, further ...Attribute) []Attribute {
 	at := slices.IndexFunc(attributes, func(a Attribute) bool { return a.Name == name })
 	return slices.Insert(attributes, at+1, further...)
 }
 
 // ColumnsOf returns the lake's columns for the fields of an item with the tag column, in their order. The tag is the
-// column's description; if it is empty, the attribute's description is. The tag columntype says a [ColumnType] that
-// does not follow from the attribute's type, such as timestamp.
+// column's description; if it is empty, the attribute's description is. The tag columntype has a [ColumnType] that does
+// not follow from the attribute's type, such as timestamp.
 func ColumnsOf(item any) []Column {
 	var all []Column
 	for _, field := range fieldsOf(item) {

@@ -13,18 +13,18 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
-// Trigger is what invokes a function beside the routes that it serves: [OnStream], [OnStreams],
-// [OnSchedule], [OnQueue], [OnObjects], [OnAuthorize], [OnSignUp], [OnSeed] or [OnOther].
+// Trigger invokes a function, beside the routes that it serves: [OnStream], [OnStreams], [OnSchedule], [OnQueue],
+// [OnObjects], [OnAuthorize], [OnSignUp], [OnSeed] or [OnOther].
 type Trigger interface {
 	// validate adds what is wrong with the trigger of function fn of the platform.
 	validate(f *findings, path string, p Platform, fn Function)
 }
 
-// OnStream invokes a function with the changes of a table, oldest first. AWS Lambda retries a batch on which the
-// function fails for 23 hours, in ever smaller parts. The batch holds up what follows in its shard. Then the queue of
-// [Failures] gets the batch's place in the stream. A function that reports item failures does not let it come to that:
-// by lambdas/kit/trigger, it sends a change that no attempt can handle to that queue at once, with the cause, and one
-// that may heal after ten minutes.
+// OnStream invokes a function with the changes of a table, oldest first. AWS Lambda retries a failed batch for up to 23
+// hours, in ever smaller parts, and meanwhile holds back the later records of its shard. Then it sends the batch's
+// place in the stream to the queue of [Failures]. A function that reports item failures by lambdas/kit/trigger never
+// waits so long. It sends a record itself to that queue, with the cause of the failure: at once if no attempt can
+// handle it, and otherwise after ten minutes of attempts.
 type OnStream struct {
 	// ID is the construct id of the mapping. The alarm on late changes is <ID>AgeAlarm.
 	// Default: the function's ID and "Stream".
@@ -34,33 +34,23 @@ type OnStream struct {
 	// Filters are patterns of records ("Lambda event filtering"); the function gets the
 	// records that any of them matches. At most 5. Default: every record.
 	Filters []map[string]any
-	// BatchSize is how many records one invocation gets at most: 1 to 10,000, as far as they fit into 6 MB.
-	// Default: 100.
+	// BatchSize limits the records of one invocation: 1 to 10,000, as far as they fit into 6 MB. Default: 100.
 	BatchSize int `min:"1" max:"10000" default:"100"`
 	// BatchWindow is how long records are gathered for a batch: whole seconds up to 5
 	// minutes. Default: none.
 	BatchWindow time.Duration `min:"0s" max:"5m" step:"1s" default:"none"`
-	// Parallel is how many batches of one shard may be handled at once: 1 to 10. Records of one item stay in order.
-	// Default: 1.
-	Parallel int `min:"1" max:"10" default:"1"`
-	// Retries is how often a failed batch is tried again, up to 10,000 times. Default: until MaximumAge.
-	Retries int `min:"1" max:"10000" default:"retries until MaximumAge"`
-	// MaximumAge is how old a record may get before AWS Lambda gives it up: whole seconds, a minute to 23 hours. A
-	// stream keeps it an hour longer, for readers of the place that the queue of failures names ("Change data capture
-	// for DynamoDB Streams"). Default: 23 hours.
-	MaximumAge time.Duration `min:"1m" max:"23h" step:"1s" default:"23 hours"`
-	// Whole tries a failed batch again as it was. Default: in two halves.
+	// Whole retries a failed batch unchanged. Default: AWS Lambda retries it in two halves.
 	Whole bool
 	// After names a function whose time-out is added to BatchWindow, so that its requests have
 	// ended when their records are handled. Default: none.
 	After string
 	// ReportItemFailures says that the function's answer names the record that failed
 	// (events.DynamoDBEventResponse), so that the records before it do not come again.
-	// events.Stream of lambdas/kit makes such answers.
+	// trigger.Stream of lambdas/kit makes such answers.
 	// Default: a batch fails as a whole.
 	ReportItemFailures bool
-	// Changes names the records for people, such as "deletions of users". Default:
-	// "changes of" and the table's name.
+	// Changes describes the records to people, such as "deletions of users". Default: "changes of" and the table's
+	// name.
 	Changes string
 	// Failures describe the queue of the changes that the function gave up.
 	Failures Failures
@@ -71,7 +61,7 @@ type OnStreams struct {
 	// ID begins the construct ids of the mappings: each is ID, the name of the table and "Stream". Default: the
 	// function's ID.
 	ID string
-	// Streams are the tables, each with what the function reads of it. Their own ID and Failures do not count.
+	// Streams are the tables, each with what the function reads of it. Their own ID and Failures are ignored.
 	Streams []OnStream
 	// Failures describe the queue of the changes that the function gave up.
 	Failures Failures
@@ -120,9 +110,8 @@ type Failures struct {
 	// of the output: "DeadLetters" gives DeadLetterQueueUrl. Default: the trigger's ID and
 	// "DeadLetters".
 	ID string
-	// Description says for people what is in the queue. Default: for a stream, its Changes
-	// and "that could not be handled"; for a schedule, "runs of the" and the function's
-	// name.
+	// Description tells people what is in the queue. Default: for a stream, its Changes and "that could not be
+	// handled"; for a schedule, "runs of the" and the function's name.
 	Description string
 }
 
@@ -141,8 +130,8 @@ type Secret struct {
 	// Variable is the environment variable in which functions find the secret's ARN,
 	// such as "CURSOR_SECRET_ARN".
 	Variable string
-	// Template is a JSON object, for a secret that is one: the generated text is added to
-	// it as the member Generated. Default: the secret is 64 random letters and digits.
+	// Template is a JSON object to which the generated text is added as the member Generated. Default: the secret is
+	// the generated text alone, 64 random letters and digits.
 	Template, Generated string
 }
 
@@ -215,8 +204,8 @@ func (s OnSchedule) WithDefaults(of Function) OnSchedule {
 	return s
 }
 
-// Failures returns the construct id of the function's trigger, "" where it has several, and the queue of
-// what the function could not handle, with defaults filled in; false if there is no queue.
+// Failures returns the construct id of the function's trigger and the queue of what the function could not handle, with
+// defaults filled in. id is "" for a trigger on several streams. ok is false if the function has no such queue.
 func (f Function) Failures() (id string, failures Failures, ok bool) {
 	switch trigger := f.Trigger.(type) {
 	case OnStream:
@@ -266,10 +255,9 @@ func (s OnStream) validate(f *findings, path string, p Platform, fn Function) {
 		f.add(path+".After", quoted(s.After), "its Timeout and BatchWindow are more than %s together: shorten one",
 			maxBatchWindow)
 	}
-	validateTriggerIDs(f, path, s.ID, s.Failures)
 }
 
-// Check adds a finding for each limit of AWS Lambda that the trigger breaks. path leads to it.
+// Check adds a finding for each limit of AWS Lambda that the trigger breaks. Their paths begin with path.
 func (s OnStream) Check(f *finding.List, path string) {
 	f.Limits(path, s)
 	if len(s.Filters) > maxFilters {
@@ -308,19 +296,17 @@ func (s OnStreams) validate(f *findings, path string, p Platform, fn Function) {
 	for i, one := range s.Streams {
 		one.validate(f, fmt.Sprintf("%s.Trigger.Streams[%d]", path, i), p, fn)
 	}
-	validateTriggerIDs(f, path+".Trigger", s.ID, s.Failures)
 }
 
 func (s OnSchedule) validate(f *findings, path string, _ Platform, _ Function) {
 	s.Check(&f.list, path+".Trigger")
-	validateTriggerIDs(f, path+".Trigger", s.ID, s.Failures)
 }
 
-// Check adds a finding if the trigger names no times. path leads to it.
+// Check adds a finding for each fault of Every, Cron and TimeZone. Their paths begin with path.
 func (s OnSchedule) Check(f *finding.List, path string) {
-	zone, err := time.LoadLocation(s.TimeZone)
+	zone, err := cron.Zone(s.TimeZone)
 	switch {
-	case err != nil || s.TimeZone == "Local":
+	case err != nil:
 		f.Add(path+".TimeZone", s.TimeZone, "the IANA name of a time zone",
 			`write it as in "Europe/Vienna", or leave it out for UTC`)
 		zone = time.UTC
@@ -340,11 +326,11 @@ func (s OnSchedule) Check(f *finding.List, path string) {
 	}
 }
 
-// Expression returns when the function runs by Cron. The error says what is wrong with Cron or TimeZone.
+// Expression parses Cron, in TimeZone. The error says which of them is invalid.
 func (s OnSchedule) Expression() (cron.Expression, error) {
-	zone, err := time.LoadLocation(s.TimeZone)
+	zone, err := cron.Zone(s.TimeZone)
 	if err != nil {
-		return nil, fmt.Errorf("read the time zone %q: %w", s.TimeZone, err)
+		return nil, fmt.Errorf("TimeZone: %w", err)
 	}
 	return s.expression(zone)
 }
@@ -377,32 +363,17 @@ func (OnSeed) validate(f *findings, path string, p Platform, fn Function) {
 
 func (OnOther) validate(*findings, string, Platform, Function) {}
 
-func validateTriggerIDs(f *findings, path, id string, failures Failures) {
-	if id != "" && !matches(logicalName, id) {
-		f.add(path+".ID", quoted(id), "write letters and digits beginning with a capital: it is a construct id")
-	}
-	if failures.ID != "" && !matches(logicalName, failures.ID) {
-		f.add(path+".Failures.ID", quoted(failures.ID),
-			"write letters and digits beginning with a capital: it is a construct id")
-	}
-}
-
 // validateFunction checks what a function is and needs, except for its access patterns.
 func (p Platform) validateFunction(f *findings, fn Function) {
 	path := "Functions[" + fn.Name + "]"
-	if fn.ID != "" && !matches(logicalName, fn.ID) {
-		f.add(path+".ID", quoted(fn.ID), "write letters and digits beginning with a capital: it is a construct id")
-	}
 	f.list.Limits(path, fn)
 	for i, name := range fn.Secrets {
 		at := fmt.Sprintf("%s.Secrets[%d]", path, i)
 		if _, ok := p.Secret(name); !ok {
 			f.add(at, quoted(name), "name a declared secret")
 		}
-		if slices.Index(fn.Secrets, name) < i {
-			f.add(at, quoted(name), "name each secret once")
-		}
 	}
+	unique(f, path+".Secrets", fn.Secrets, itself)
 	p.validateObjects(f, path, fn)
 	p.validateSends(f, path, fn)
 	p.validateSignIn(f, path, fn)
@@ -423,16 +394,8 @@ func (p Platform) validateFunction(f *findings, fn Function) {
 // validateSecrets checks the secrets, and that a function reads each.
 func (p Platform) validateSecrets(f *findings) {
 	unique(f, "Secrets", p.Secrets, func(s Secret) string { return s.Name })
-	unique(f, "Secrets", p.Secrets, func(s Secret) string { return s.Variable })
 	for _, s := range p.Secrets {
 		path := "Secrets[" + s.Name + "]"
-		if !matches(logicalName, s.Name) {
-			f.add(path+".Name", quoted(s.Name), "write letters and digits beginning with a capital: it is a "+
-				"construct id")
-		}
-		if !matches(variableName, s.Variable) {
-			f.add(path+".Variable", quoted(s.Variable), `write capitals, digits and _, such as "CURSOR_SECRET_ARN"`)
-		}
 		var object map[string]any
 		switch {
 		case (s.Template == "") != (s.Generated == ""):
@@ -465,8 +428,8 @@ func invokedBy[T Trigger](p Platform) (Function, bool) {
 	return Function{}, false
 }
 
-// SeedOutput returns the name of the stack output with the name of the [Platform.Seeder]: "SeedLinksFunctionName" for
-// the platform links. The id of the platform's construct goes before it.
+// SeedOutput returns the name of the stack output that has the physical name of the [Platform.Seeder]:
+// "SeedLinksFunctionName" for the platform links. The id of the platform's construct precedes it.
 func (p Platform) SeedOutput() string {
 	return "Seed" + strings.ToUpper(p.Name[:1]) + p.Name[1:] + "FunctionName"
 }
@@ -494,17 +457,56 @@ func (p Platform) Secret(name string) (Secret, bool) {
 // constructIDs are the ids that constructs/platform uses below a platform's construct.
 var constructIDs = []string{"Agents", "AlarmTopic", "API", "Dashboard", "Database", "EventBus", "Lake", "Users"}
 
-// validateIDs checks that no two parts of the platform have the same construct id.
+// validateVariables checks the environment variables in which functions find secrets, buckets, queues and the model.
+func (p Platform) validateVariables(f *findings) {
+	taken := map[string]string{}
+	if p.CallsModel() {
+		for _, name := range []string{ModelVariable, GuardrailVariable, GuardrailVersionVariable} {
+			taken[name] = "the model"
+		}
+	}
+	take := func(path, variable, example string) {
+		path += ".Variable"
+		if !matches(variableName, variable) {
+			f.add(path, quoted(variable), "write capitals, digits and _, such as %q", example)
+		} else if of, ok := taken[variable]; ok {
+			f.add(path, quoted(variable), "write another name: %s has this one", of)
+		}
+		taken[variable] = path
+	}
+	for _, s := range p.Secrets {
+		take("Secrets["+s.Name+"]", s.Variable, "CURSOR_SECRET_ARN")
+	}
+	for _, b := range p.Buckets {
+		take("Buckets["+b.Name+"]", b.Variable, "EXPORTS_BUCKET")
+	}
+	for _, fn := range p.Functions {
+		if q, ok := fn.Trigger.(OnQueue); ok {
+			take("Functions["+fn.Name+"].Trigger", q.Variable, "WEBHOOK_QUEUE_URL")
+		}
+	}
+}
+
+// validateIDs checks that each part of the platform has a construct id that no other part has.
 func (p Platform) validateIDs(f *findings) {
 	taken := map[string]string{}
 	for _, id := range constructIDs {
 		taken[id] = "every platform"
 	}
-	take := func(path, id string) {
-		if of, ok := taken[id]; ok && id != "" {
+	valid := func(path, id string) bool {
+		right := id == "" || matches(logicalName, id)
+		if !right {
+			f.add(path, quoted(id), "write letters and digits beginning with a capital: it is a construct id")
+		}
+		return right
+	}
+	take := func(path, id string) bool {
+		right := valid(path, id)
+		if of, ok := taken[id]; ok && right && id != "" {
 			f.add(path, quoted(id), "choose another construct id: %s has this one", of)
 		}
 		taken[id] = path
+		return right
 	}
 	for _, s := range p.Secrets {
 		take("Secrets["+s.Name+"].Name", s.Name)
@@ -520,12 +522,17 @@ func (p Platform) validateIDs(f *findings) {
 	}
 	for _, fn := range p.Functions {
 		path := "Functions[" + fn.Name + "]"
-		take(path+".ID", fn.ConstructID())
-		if id, failures, ok := fn.Failures(); ok {
-			take(path+".Trigger.ID", id)
-			take(path+".Trigger.Failures.ID", failures.ID)
+		// The ids of its trigger follow from its own, and that from its name.
+		if fn.ID == "" && !matches(functionName, fn.Name) || !take(path+".ID", fn.ConstructID()) {
+			continue
 		}
-		if _, several := fn.Trigger.(OnStreams); several {
+		several, _ := fn.Trigger.(OnStreams)
+		id, failures, ok := fn.Failures()
+		if !ok || !valid(path+".Trigger.ID", several.ID) || !take(path+".Trigger.ID", id) {
+			continue
+		}
+		take(path+".Trigger.Failures.ID", failures.ID)
+		if several.Streams != nil {
 			for _, s := range fn.Streams() {
 				take(path+".Trigger.Streams["+s.Table+"]", s.ID)
 			}

@@ -76,14 +76,6 @@ func TestValidateFunctions(t *testing.T) {
 			"Functions[api].Trigger.BatchSize", "10001", "1 to 10000"},
 		"ErrBatchWindow": {trigger(schema.OnStream{Table: "Notes", BatchWindow: time.Millisecond}),
 			"Functions[api].Trigger.BatchWindow", "1ms", "whole seconds"},
-		"ErrParallel": {trigger(schema.OnStream{Table: "Notes", Parallel: 11}), "Functions[api].Trigger.Parallel",
-			"11", "1 to 10"},
-		"ErrRetries": {trigger(schema.OnStream{Table: "Notes", Retries: -1}), "Functions[api].Trigger.Retries",
-			"-1", "1 to 10000"},
-		"ErrYoung": {trigger(schema.OnStream{Table: "Notes", MaximumAge: time.Second}),
-			"Functions[api].Trigger.MaximumAge", "1s", "1m0s to 23h0m0s"},
-		"ErrOld": {trigger(schema.OnStream{Table: "Notes", MaximumAge: 24 * time.Hour}),
-			"Functions[api].Trigger.MaximumAge", "24h0m0s", "1m0s to 23h0m0s"},
 		"ErrAfterItself": {trigger(schema.OnStream{Table: "Notes", After: "api"}), "Functions[api].Trigger.After",
 			`"api"`, "another declared function"},
 		"ErrAfterUnknown": {trigger(schema.OnStream{Table: "Notes", After: "nope"}), "Functions[api].Trigger.After",
@@ -114,6 +106,8 @@ func TestValidateFunctions(t *testing.T) {
 			"Functions[api].Trigger.TimeZone", `"Vienna"`, "IANA"},
 		"ErrLocalTimeZone": {trigger(schema.OnSchedule{Cron: "0 3 * * ? *", TimeZone: "Local"}),
 			"Functions[api].Trigger.TimeZone", `"Local"`, "IANA"},
+		"ErrTimeZoneOfMachine": {trigger(schema.OnSchedule{Cron: "0 3 * * ? *", TimeZone: "posixrules"}),
+			"Functions[api].Trigger.TimeZone", `"posixrules"`, "IANA"},
 		"ErrTimeZoneOfEvery": {trigger(schema.OnSchedule{Every: time.Hour, TimeZone: "UTC"}),
 			"Functions[api].Trigger.TimeZone", `"UTC"`, "leave it out"},
 		"ErrSignUpOfNoUsers": {func(p *schema.Platform) {
@@ -144,9 +138,6 @@ func TestValidateFunctions(t *testing.T) {
 		"ErrTimeout": {func(p *schema.Platform) {
 			p.Functions[0].Timeout = 16 * time.Minute
 		}, "Functions[api].Timeout", "16m0s", "whole seconds"},
-		"ErrMemory": {func(p *schema.Platform) {
-			p.Functions[0].MemoryMegabytes = 64
-		}, "Functions[api].MemoryMegabytes", "64", "128 to 10240"},
 		"ErrUnknownSecret": {func(p *schema.Platform) {
 			p.Functions[0].Secrets = []string{"Nope"}
 		}, "Functions[api].Secrets[0]", `"Nope"`, "declared secret"},

@@ -67,17 +67,16 @@ func allowedAt(path string) string {
 
 func (f *findings) err() error { return f.list.Err() }
 
-// Validate refuses what DynamoDB would refuse at the deploy or at the first
-// write, and what the constructs and handlers could not carry out. It returns
-// all [finding.List] at once, or nil.
+// Validate checks the data model against the rules of DynamoDB, and against what constructs and handlers can carry out.
+// The error is a [finding.List] of all faults.
 func (d Database) Validate() error {
 	f := &findings{}
 	d.validate(f)
 	return f.err()
 }
 
-// Validate is [Database.Validate] for the database, and the same for functions,
-// routes and rate limits.
+// Validate checks the whole platform, its Database as [Database.Validate] does. The error is a [finding.List] of all
+// faults.
 func (p Platform) Validate() error {
 	f := &findings{}
 	if !matches(functionName, p.Name) {
@@ -100,10 +99,9 @@ func (p Platform) Validate() error {
 	}
 	p.validateSecrets(f)
 	p.validateBuckets(f)
-	p.validateQueues(f)
 	p.validateEvents(f)
 	p.validateExtra(f)
-	p.validateModelVariables(f)
+	p.validateVariables(f)
 	p.validateIDs(f)
 	for _, pattern := range p.Database.AccessPatterns {
 		path := "AccessPatterns[" + pattern.Name + "]"
@@ -111,10 +109,8 @@ func (p Platform) Validate() error {
 			if !functions[name] {
 				f.add(fmt.Sprintf("%s.Functions[%d]", path, i), quoted(name), "name a declared function")
 			}
-			if slices.Index(pattern.Functions, name) < i {
-				f.add(fmt.Sprintf("%s.Functions[%d]", path, i), quoted(name), "name each function once")
-			}
 		}
+		unique(f, path+".Functions", pattern.Functions, itself)
 		if !pattern.Offered && !pattern.ByOperators && len(pattern.Functions) == 0 {
 			f.add(path, "a pattern that no function uses", "say by UsedBy which functions use it, leave it out, set "+
 				"Offered if it is for functions that join the platform, or ByOperators if it is for a command of "+
@@ -296,7 +292,6 @@ func (t Table) validate(f *findings, prefix string) {
 		f.add(path+".Capacity", fmt.Sprintf("%d read and %d write units", c.ReadUnits, c.WriteUnits),
 			"write at least 1 of both, or neither for on-demand")
 	}
-	f.list.Limits(path, t)
 	unique(f, path+".Indexes", t.Indexes, func(i Index) string { return i.Name })
 	if len(t.Indexes) > maxIndexes {
 		f.add(path+".Indexes", fmt.Sprint(len(t.Indexes)), "DynamoDB allows %d global secondary indexes on a table",
@@ -447,7 +442,7 @@ func (p AccessPattern) validateTables(f *findings, path string, d Database) {
 			"a BatchGetItem of several tables reads whole items by their keys: leave Table, Index, KeyConditions and "+
 				"Attributes empty")
 	}
-	unique(f, path+".Tables", p.Tables, func(name string) string { return name })
+	unique(f, path+".Tables", p.Tables, itself)
 	for _, name := range p.Tables {
 		if _, ok := d.Table(name); !ok {
 			f.add(path+".Tables", quoted(name), "name a declared table")
@@ -582,6 +577,8 @@ func unique[T any](f *findings, path string, values []T, nameOf func(T) string) 
 	}
 	return names
 }
+
+func itself(name string) string { return name }
 
 func quoted(text string) string {
 	if text == "" {

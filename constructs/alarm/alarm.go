@@ -97,7 +97,7 @@ func checkPeriods(f *finding.List, path string, period time.Duration, periods in
 	}
 }
 
-// New declares an alarm. It ends the program, by [props.Refuse], with the error
+// New declares an alarm. It ends the program, by [props.Fatal], with the error
 // of [Props.Validate] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) awscloudwatch.Alarm {
 	props.Accept("alarm", scope, id, p.Validate())

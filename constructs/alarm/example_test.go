@@ -6,11 +6,12 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
 // It goes off when a function fails in two periods in a row.
 func ExampleNew() {
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("reports"), nil)
 	report := gofunction.New(stack, "Report", gofunction.Props{Package: "handlers/report"})

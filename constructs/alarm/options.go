@@ -33,8 +33,8 @@ type Options struct {
 	TopicARN string
 }
 
-// Check adds a finding for each option that is wrong; the zero value is right. The region
-// is the alarm's, or "" while it is unknown.
+// Check adds a finding for each option that is invalid. Their paths begin with path. region is the alarm's, or "" while
+// it is not known.
 func (o Options) Check(f *finding.List, path, region string) {
 	if o.Off && o != (Options{Off: true}) {
 		f.Add(path+".Off", true, "false with other options", "choose: an alarm that is left out has no options")
@@ -65,7 +65,8 @@ func (o Options) Changes() string {
 	return strings.Join(words, ", ")
 }
 
-// With returns the props with the changes that the options make. scope and id are the alarm's.
+// With returns the props with the options applied. scope and id are the alarm's: the topic of a TopicARN is imported
+// into scope as id and "Topic".
 func (p Props) With(scope constructs.Construct, id string, o Options) Props {
 	p.Threshold = cmp.Or(o.Threshold, p.Threshold)
 	p.Periods = cmp.Or(o.Periods, p.Periods)
@@ -84,12 +85,8 @@ var topicARN = regexp.MustCompile(`^arn:aws[a-z-]*:sns:([a-z0-9-]+):[0-9]{12}:[A
 // CheckTopicARN adds a finding at path unless alarms of the region can notify a topic with the ARN;
 // "" is valid. The region is "" while it is not known.
 func CheckTopicARN(f *finding.List, path, arn, region string) {
-	if arn == "" || props.IsToken(arn) {
-		return
-	}
-	match := topicARN.FindStringSubmatch(arn)
-	if match == nil || region != "" && !props.IsToken(region) && match[1] != region {
-		f.Add(path, arn, "the ARN of a standard topic of Amazon SNS in the region of the stack",
+	if arn != "" {
+		props.CheckARN(f, path, arn, region, topicARN, "the ARN of a standard topic of Amazon SNS",
 			`copy it from the topic, such as "arn:aws:sns:eu-west-1:111122223333:alerts"`)
 	}
 }

@@ -65,12 +65,12 @@ type AskAHuman struct {
 	FCMCredentials awssecretsmanager.ISecret
 }
 
-// Handlers returns all functions that a platform can have, as [gofunction.Start] builds them.
+// Handlers returns the source of all functions that the platform can have, for [gofunction.Start].
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
-	return platform.Handlers(module, askahuman.With(askahuman.Parts{OperatorPage: true}), architecture)
+	return platform.Handlers(module, askahuman.With(askahuman.Parts{OperatorPage: true}).Publishing(), architecture)
 }
 
-// New declares the platform. It ends the program, by [props.Refuse], with the
+// New declares the platform. It ends the program, by [props.Fatal], with the
 // error of [Props.Validate], or of [gofunction.Build.Wait], before it declares
 // anything.
 func New(scope constructs.Construct, id string, p Props) *AskAHuman {
@@ -82,7 +82,7 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 	a.WebhookQueuer, a.WebhookSender = a.Functions["webhookqueuer"], a.Functions["webhooksender"]
 	a.Webhooks = a.Queues["webhooksender"]
 	a.MCPAPI = a.Functions["mcpapi"]
-	a.tellIssuer(p)
+	a.setIssuer(p)
 	a.Schedule = a.Schedules["notifier"]
 	a.FingerprintSecret, a.FCMCredentials = a.Secrets["FingerprintSecret"], a.Secrets["FCMCredentials"]
 	a.Outputs.Add("FcmCredentialsSecretArn", "Secret to put the service account key for Firebase Cloud Messaging into",

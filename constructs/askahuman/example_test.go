@@ -10,11 +10,12 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
 // The zero Props are the safe ones.
 func Example() {
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("ask"), nil)
 	askahuman.New(stack, "AskAHuman", askahuman.Props{})
@@ -34,7 +35,7 @@ func ExampleProps_Validate() {
 // Another function of the app has a route on the platform's API, for agents with a
 // token. It may read questions and answers, and nothing else.
 func ExampleAskAHuman_GrantAccessPatterns() {
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("ask"), nil)
 	platform := askahuman.New(stack, "AskAHuman", askahuman.Props{})

@@ -2,10 +2,16 @@ package askahuman
 
 import "github.com/onesynth-cdk/onesynth/platforms/askahuman"
 
-// tellIssuer tells the function mcpapi who issues agents' tokens, so that it can tell their clients.
-func (a *AskAHuman) tellIssuer(p Props) {
+// setIssuer tells the function mcpapi who issues agents' tokens, and which base path the API has, so that it can tell
+// their clients.
+func (a *AskAHuman) setIssuer(p Props) {
+	if a.MCPAPI == nil {
+		return
+	}
+	if p.BasePath != "" {
+		a.MCPAPI.AddEnvironment(map[string]string{askahuman.BasePathVariable: p.BasePath})
+	}
 	switch {
-	case a.MCPAPI == nil:
 	case p.JWTIssuer != "":
 		a.MCPAPI.AddEnvironment(map[string]string{askahuman.TokenIssuerVariable: p.JWTIssuer})
 	case a.Agents != nil:

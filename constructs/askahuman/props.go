@@ -67,24 +67,22 @@ type Props struct {
 	// ReadShards is the number of shards that functions read: the highest number of Shards that the tables have had, or
 	// will have next. Allowed: Shards to 256. Default: Shards.
 	ReadShards int
-	// RateLimits change how often one caller may do a thing, by name: "create" and
-	// "poll" of an agent, "answer", "read" and "subscribe" of a person. Default: those
-	// of [askahuman.DefaultRules].
+	// RateLimits change the limits of one caller's requests, by name: "create" and "poll" of an agent, "answer", "read"
+	// and "subscribe" of a person. Default: those of [askahuman.DefaultRules].
 	RateLimits map[string]RateLimit
 	// OpenQuestions is how many questions of one agent may be open or partial: 1 to
 	// 10,000. Default: 100.
 	OpenQuestions int
-	// Points change the points for each action, 0 to 100,000, by the names of
-	// [schema.PointsText] and those after it, such as "text" or "streak_7". Default:
-	// those of [askahuman.DefaultRules].
+	// Points change the points for each action, 0 to 100,000, by the names of [askahuman.PointsText] and those after
+	// it, such as "text" or "streak_7". Default: those of [askahuman.DefaultRules].
 	Points map[string]int
 	// DailyPoints is how many points a person can earn on one UTC day: 1 to 1,000,000. Answers beyond them count for
 	// badges and streaks. Default: 500.
 	DailyPoints int
 	// ShareOptions tells people what others chose: from five answers to a multiple choice question on, the receipt of
 	// an answer has the share of each option, and never a text. Reading them costs a read unit for about ten answers. A
-	// person whose devices have several fingerprints can answer by the shares that the first one saw. Default: the
-	// agent alone learns them.
+	// person with several fingerprints can see the shares with one, and then answer with another. Default: the agent
+	// alone learns them.
 	ShareOptions bool
 	// NotifyEvery is how often the notifier runs, in whole minutes up to an hour.
 	// Default: 1 minute.

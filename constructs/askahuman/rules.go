@@ -12,16 +12,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
-// RateLimit is how often one caller may do a thing. A zero field has its default from
-// [askahuman.DefaultRules].
+// RateLimit limits the requests of one caller. A zero field has its default from [askahuman.DefaultRules].
 type RateLimit struct {
 	// Requests is how many calls a window allows, 1 to 1,000,000.
 	Requests int
 	// Window is the length of a window, 1 minute to 24 hours in whole seconds.
 	Window time.Duration
-	// AddressRequests is how many calls a window allows all known persons of one address
-	// together: Requests to 100,000,000, with "answer", "read" and "subscribe".
-	// Default: 20 times Requests, with "answer" any number.
+	// AddressRequests limits the calls of all known persons of one address together in a window: Requests to
+	// 100,000,000. It is for "answer", "read" and "subscribe". Default: 20 times Requests, and no limit for "answer".
 	AddressRequests int
 }
 

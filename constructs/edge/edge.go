@@ -42,7 +42,7 @@ func (o Origin) check(f *finding.List, region string) {
 		f.Add("Props.Origin.DomainName", "", "the DomainName of the platform's props", "set both, and a TrustStore")
 	}
 	httpapi.Domain{Name: o.DomainName, CertificateARN: o.ClientCertificateARN}.Check(f, "Props.Origin.DomainName",
-		"Props.Origin.ClientCertificateARN", "", "", "", region)
+		"Props.Origin.ClientCertificateARN", "", "", "", "", "", region)
 }
 
 // FirewallProps describe a [Firewall].
@@ -70,7 +70,7 @@ func (p FirewallProps) Validate() error {
 		f.Add("Props.DomainName", "", "the name that clients call", `write it as in "api.example.com"`)
 	}
 	httpapi.Domain{Name: p.DomainName, CertificateARN: p.CertificateARN}.Check(&f, "Props.DomainName",
-		"Props.CertificateARN", "", "", "", global)
+		"Props.CertificateARN", "", "", "", "", "", global)
 	f.Limits("Props", p)
 	if p.WebACLARN != "" && p.RequestsPerAddress != 0 {
 		f.Add("Props.RequestsPerAddress", p.RequestsPerAddress, "0 with a WebACLARN",
@@ -89,7 +89,7 @@ type Firewall struct {
 }
 
 // NewFirewall declares a firewall, in a stack of us-east-1; the platform may be in another region. Before it declares
-// anything, it ends the program, by [props.Refuse], with the error of [FirewallProps.Validate], or if the stack is in
+// anything, it ends the program, by [props.Fatal], with the error of [FirewallProps.Validate], or if the stack is in
 // another region.
 func NewFirewall(scope constructs.Construct, id string, p FirewallProps) *Firewall {
 	var wrong finding.List

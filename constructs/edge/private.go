@@ -40,7 +40,7 @@ type Entry struct {
 	Resource awsapigateway.RestApi
 }
 
-// NewEntry declares an entry. It ends the program, by [props.Refuse], with the error of [EntryProps.Validate], before
+// NewEntry declares an entry. It ends the program, by [props.Fatal], with the error of [EntryProps.Validate], before
 // it declares anything.
 func NewEntry(scope constructs.Construct, id string, p EntryProps) *Entry {
 	props.Accept("entry", scope, id, p.validate(props.Region(scope)))

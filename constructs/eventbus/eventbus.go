@@ -19,8 +19,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
-// mostPattern is how long a pattern may be ("Amazon EventBridge quotas").
-const mostPattern = 4096
+// maxPattern is how long a pattern may be ("Amazon EventBridge quotas").
+const maxPattern = 4096
 
 // Props describe a bus. The zero value is valid.
 type Props struct {
@@ -49,7 +49,7 @@ func New(scope constructs.Construct, id string, p Props) *Bus {
 	return b
 }
 
-// AllowPut lets a function put events on the bus, and tells it the bus's name.
+// AllowPut lets a function put events on the bus, and sets [schema.EventBusVariable] in its environment.
 func (b *Bus) AllowPut(f *gofunction.Function) {
 	f.Allow([]string{"events:PutEvents"}, *b.Resource.EventBusArn())
 	f.AddEnvironment(map[string]string{schema.EventBusVariable: *b.Resource.EventBusName()})
@@ -70,7 +70,7 @@ type Target struct {
 	ID string
 }
 
-// Check adds a finding for each part of the target that is invalid. path leads to it.
+// Check adds a finding for each part of the target that is invalid. Their paths begin with path.
 func (t Target) Check(f *finding.List, path string) {
 	if (t.Function == nil) == props.IsNil(t.Queue) {
 		f.Add(path, "neither, or both, of Function and Queue", "one of them", "say what gets the event")
@@ -78,19 +78,19 @@ func (t Target) Check(f *finding.List, path string) {
 	if t.Function != nil {
 		t.Function.Check(f, path+".Function")
 	}
-	if text, err := json.Marshal(t.Detail); err != nil || len(text) > mostPattern {
-		f.Add(path+".Detail", fmt.Sprint(t.Detail), fmt.Sprintf("a pattern of up to %d bytes of JSON", mostPattern),
+	if text, err := json.Marshal(t.Detail); err != nil || len(text) > maxPattern {
+		f.Add(path+".Detail", fmt.Sprint(t.Detail), fmt.Sprintf("a pattern of up to %d bytes of JSON", maxPattern),
 			`write it as in {"priority": []any{"high"}}`)
 	}
 }
 
 // On declares a rule that hands the events of that source and name to a target. The target's Function or Queue lets
-// only this rule in. It ends the program, by [props.Refuse], if the target is invalid.
+// only this rule in. It ends the program, by [props.Fatal], if the target is invalid.
 func (b *Bus) On(scope constructs.Construct, source, event string, to Target) *Rule {
 	var f finding.List
 	to.Check(&f, "Target")
 	if err := f.Err(); err != nil {
-		props.Refuse(fmt.Errorf("%s: %w", event, err))
+		props.Fatal(fmt.Errorf("%s: %w", event, err))
 	}
 	pattern := map[string]any{"source": []any{source}, "detail-type": []any{event}}
 	if len(to.Detail) > 0 {

@@ -6,11 +6,12 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
 	"github.com/onesynth-cdk/onesynth/constructs/eventbus"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
 // Events of the source "shop" that say that something was sold for much come to a queue.
 func Example() {
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("shop"), nil)
 	bus := eventbus.New(stack, "Bus", eventbus.Props{Description: "What happens in the shop"})

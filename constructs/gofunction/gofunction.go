@@ -232,7 +232,7 @@ type Function struct {
 	LogGroup awslogs.LogGroup
 }
 
-// New declares a function. It ends the program, by [props.Refuse], with the error
+// New declares a function. It ends the program, by [props.Fatal], with the error
 // of [Props.Validate] or of [Build.Binary] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Function {
 	location := props.Accept("gofunction", scope, id, p.Validate())
@@ -243,7 +243,7 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 	}
 	binary, err := build.Binary(name)
 	if err != nil {
-		props.Refuse(fmt.Errorf("gofunction %s: %w", id, err))
+		props.Fatal(fmt.Errorf("gofunction %s: %w", id, err))
 	}
 
 	build.prune(scope)

@@ -13,6 +13,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
+// basePath is a part of what Amazon API Gateway takes in addresses as an ApiMappingKey ("Map API stages to a custom
+// domain name for HTTP APIs", API Gateway developer guide).
+var basePath = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$`)
+
 // trustStoreURI is what "AWS::ApiGatewayV2::DomainName MutualTlsAuthentication" takes.
 var trustStoreURI = regexp.MustCompile(`^s3://[a-z0-9.-]{3,63}/.+$`)
 
@@ -34,7 +38,16 @@ type Domain struct {
 	KeepDefaultEndpoint bool
 	// TrustStore has the authorities whose clients may call. Default: every client may call.
 	TrustStore TrustStore
+	// BasePath is the first part of the API's paths at the domain name, such as "orders" or "orders/v1". Routes and
+	// handlers do not see it. Default: none, the API has all paths that no other API has there.
+	BasePath string
+	// Shared is the [API.Domain] of another API, or a domain name that exists, instead of Name and what comes with it:
+	// each API needs a BasePath of its own there. Default: none.
+	Shared awsapigatewayv2.IDomainName
 }
+
+// isSet reports whether the API has a domain name.
+func (d Domain) isSet() bool { return d.Name != "" || d.Shared != nil }
 
 // TrustStore makes callers show a certificate, too, by mutual TLS: one that an authority of the store has signed
 // ("Configuring mutual TLS authentication for an HTTP API", API Gateway developer guide). Routes still require their
@@ -48,9 +61,22 @@ type TrustStore struct {
 	Version string
 }
 
-// Check adds a finding for each value that is wrong; the arguments give the paths of the fields.
-// The region is the API's, or "" while it is not known.
-func (d Domain) Check(f *finding.List, name, certificate, zone, keep, trust, region string) {
+// Check adds a finding for each value that is invalid. name to shared are the paths of the fields. region is the API's,
+// or "" while it is not known.
+func (d Domain) Check(f *finding.List, name, certificate, zone, keep, trust, base, shared, region string) {
+	if d.BasePath != "" {
+		switch {
+		case !d.isSet():
+			f.Add(base, d.BasePath, "empty without a domain name", "set the domain name, or leave both out")
+		case !basePath.MatchString(d.BasePath) && !props.IsToken(d.BasePath):
+			f.Add(base, d.BasePath, "letters, digits, \"-\", \"_\" and \".\", in parts with \"/\" between them",
+				`write it as in "orders" or "orders/v1"`)
+		}
+	}
+	if d.Shared != nil {
+		d.checkShared(f, name, certificate, zone, trust, shared)
+		return
+	}
 	switch {
 	case d.TrustStore.URI != "" && !trustStoreURI.MatchString(d.TrustStore.URI) && !props.IsToken(d.TrustStore.URI):
 		f.Add(trust+".URI", d.TrustStore.URI, "an object of Amazon S3", `write it as in "s3://trust/authorities.pem"`)
@@ -89,17 +115,33 @@ func (d Domain) Check(f *finding.List, name, certificate, zone, keep, trust, reg
 		props.CheckResource(f, certificate, d.Certificate, region)
 		return
 	}
-	if props.IsToken(d.CertificateARN) {
-		return
+	props.CheckARN(f, certificate, d.CertificateARN, region, certificateARN,
+		"the ARN of a certificate of AWS Certificate Manager",
+		"copy it from the certificate of the domain name in the API's region")
+}
+
+// checkShared adds a finding for each value that belongs to the API which declares the domain name.
+func (d Domain) checkShared(f *finding.List, name, certificate, zone, trust, shared string) {
+	if props.IsNil(d.Shared) {
+		f.Add(shared, "a nil pointer", "a domain name", "pass the Domain of the other API, or leave it out")
 	}
-	match := certificateARN.FindStringSubmatch(d.CertificateARN)
-	if match == nil || region != "" && !props.IsToken(region) && match[1] != region {
-		f.Add(certificate, d.CertificateARN, "the ARN of a certificate of AWS Certificate Manager",
-			"copy it from the certificate of the domain name in the API's region")
+	for _, other := range []struct {
+		path string
+		set  bool
+	}{{name, d.Name != ""}, {certificate, d.CertificateARN != "" || d.Certificate != nil}, {zone, d.Zone != nil},
+		{trust, d.TrustStore != TrustStore{}}} {
+		if other.set {
+			f.Add(other.path, "a value", "none with a shared domain name",
+				"set it where the domain name is declared, and leave it out here")
+		}
 	}
 }
 
 func (a *API) addDomain(d Domain) {
+	if d.Shared != nil {
+		a.mapTo(d.Shared, *d.Shared.Name(), d.BasePath)
+		return
+	}
 	certificate := d.Certificate
 	if certificate == nil {
 		certificate = awscertificatemanager.Certificate_FromCertificateArn(a, jsii.String("Certificate"),
@@ -115,12 +157,7 @@ func (a *API) addDomain(d Domain) {
 			&awsapigatewayv2.CfnDomainName_MutualTlsAuthenticationProperty{
 				TruststoreUri: &store.URI, TruststoreVersion: props.Optional(store.Version)})
 	}
-	awsapigatewayv2.NewApiMapping(a, jsii.String("Mapping"), &awsapigatewayv2.ApiMappingProps{
-		Api:        a.Resource,
-		DomainName: a.Domain,
-		Stage:      a.Stage,
-	})
-	a.url = "https://" + d.Name
+	a.mapTo(a.Domain, d.Name, d.BasePath)
 	if d.Zone == nil {
 		return
 	}
@@ -129,6 +166,17 @@ func (a *API) addDomain(d Domain) {
 		&awsroute53.ARecordProps{Zone: d.Zone, RecordName: &d.Name, Target: target})
 	awsroute53.NewAaaaRecord(a, jsii.String("IPv6"),
 		&awsroute53.AaaaRecordProps{Zone: d.Zone, RecordName: &d.Name, Target: target})
+}
+
+// mapTo makes a domain name, which is called name, lead to the API.
+func (a *API) mapTo(domain awsapigatewayv2.IDomainName, name, base string) {
+	awsapigatewayv2.NewApiMapping(a, jsii.String("Mapping"), &awsapigatewayv2.ApiMappingProps{
+		Api:           a.Resource,
+		DomainName:    domain,
+		Stage:         a.Stage,
+		ApiMappingKey: props.Optional(base),
+	})
+	a.url = strings.TrimSuffix("https://"+name+"/"+base, "/")
 }
 
 // alias is what records of the API's domain name point to. For the CDK's own, an importer's app would

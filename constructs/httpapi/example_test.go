@@ -6,12 +6,13 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Users need a token of an issuer; everyone may read the prices.
 func ExampleNew() {
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("orders"), nil)
 	orders := gofunction.New(stack, "Orders", gofunction.Props{Package: "handlers/orders"})

@@ -34,7 +34,7 @@ import (
 // preflightAge is how long browsers may remember what CORS allows.
 const preflightAge = time.Hour
 
-// Throttle limits how often routes are called, by everyone together.
+// Throttle limits the requests of all callers together.
 type Throttle struct {
 	// RequestsPerSecond is the steady rate.
 	RequestsPerSecond int
@@ -46,7 +46,7 @@ type Throttle struct {
 // API Gateway"), so that one API cannot starve the account's others.
 var defaultThrottle = Throttle{RequestsPerSecond: 1000, Burst: 2000}
 
-// JWT says whose tokens an API takes.
+// JWT names the issuer and the audience of the tokens that an API accepts.
 type JWT struct {
 	// Issuer is the tokens' "iss", an https URL that has an OpenID Connect
 	// discovery document. Default: no authorizer.
@@ -64,7 +64,8 @@ type Props struct {
 	Description string
 	// Routes are the API's operations. The gateway answers 404 to every other request.
 	Routes []schema.Route
-	// Functions are the functions that the routes name. All of the API's routes may call one that serves more than 24.
+	// Functions are the functions that the routes name. A function that serves more than 24 routes lets all of the
+	// API's routes invoke it.
 	Functions map[string]*gofunction.Function
 	// JWT is the authorizer of the routes whose callers have to show a token. Default: no authorizer; then each of
 	// these routes has to be in OpenRoutes.
@@ -119,8 +120,8 @@ const (
 	longestDomain      = 253
 )
 
-// MaximumAudiences is how many audiences an API can tell apart ("Quotas for configuring and running
-// an HTTP API in API Gateway").
+// MaximumAudiences limits the audiences of an API's JWT ("Quotas for configuring and running an HTTP API in API
+// Gateway").
 const MaximumAudiences = 50
 
 // issuerURL is an https URL without query and fragment ("OpenID Connect Discovery
@@ -157,8 +158,6 @@ func (p Props) Validate() error {
 			f.Add(fmt.Sprintf("Props.Routes[%d].Function", i), r.Function, "a key of Props.Functions",
 				"declare the function, or correct the route")
 		}
-	}
-	for _, r := range p.Routes {
 		name := r.Caller.Authorizer
 		if _, ok := p.Authorizers[name]; name != "" && (!ok || p.Functions[name] == nil) {
 			f.Add("Props.Routes["+r.Key()+"].Caller.Authorizer", name,
@@ -176,7 +175,8 @@ func (p Props) Validate() error {
 	}
 	CheckRouteThrottles(&f, "Props.RouteThrottles", p.RouteThrottles, p.Routes)
 	p.Domain.Check(&f, "Props.Domain.Name", "Props.Domain.CertificateARN", "Props.Domain.Zone",
-		"Props.Domain.KeepDefaultEndpoint", "Props.Domain.TrustStore", "")
+		"Props.Domain.KeepDefaultEndpoint", "Props.Domain.TrustStore", "Props.Domain.BasePath", "Props.Domain.Shared",
+		"")
 	p.LogRetention.Check(&f, "Props.LogRetention")
 	key.Check(&f, "Props.Key", p.Key, "")
 	return f.Err()
@@ -190,8 +190,8 @@ func (p Props) checkOpen(f *finding.List) {
 		if path := fmt.Sprintf("Props.OpenRoutes[%d]", i); at < 0 || !p.Routes[at].Caller.Authenticated() {
 			f.Add(path, key, "method and path of one of the routes whose callers show a token",
 				"leave it out: other routes need no token")
-		} else if slices.Index(p.OpenRoutes, key) < i {
-			f.Add(path, key, "each route once", "leave it out")
+		} else {
+			f.Once("Props.OpenRoutes", p.OpenRoutes, i, "route")
 		}
 	}
 	for _, r := range p.Routes {
@@ -217,8 +217,7 @@ func (p Props) takesToken(r schema.Route) bool {
 	return p.jwtOf(r).Issuer != "" && r.Caller.Authenticated() && !slices.Contains(p.OpenRoutes, r.Key())
 }
 
-// Check adds a finding for each value that is wrong, at the paths of the issuer and of the
-// audience.
+// Check adds a finding for each value that is invalid. issuer and audience are the paths of the fields.
 func (j JWT) Check(f *finding.List, issuer, audience string) {
 	switch {
 	case j.Issuer == "" && len(j.Audience) > 0:
@@ -233,18 +232,17 @@ func (j JWT) Check(f *finding.List, issuer, audience string) {
 		f.Add(audience, fmt.Sprintf("%d audiences", len(j.Audience)), "at most 50", "let several callers share one")
 	}
 	for i, a := range j.Audience {
-		if one := fmt.Sprintf("%s[%d]", audience, i); a == "" {
-			f.Add(one, a, "an audience", "fill it in, or leave it out")
-		} else if slices.Index(j.Audience, a) < i {
-			f.Add(one, a, "each audience once", "leave it out")
+		if a == "" {
+			f.Add(fmt.Sprintf("%s[%d]", audience, i), a, "an audience", "fill it in, or leave it out")
 		}
+		f.Once(audience, j.Audience, i, "audience")
 	}
 	if j.Issuer != "" && !issuerURL.MatchString(j.Issuer) && !props.IsToken(j.Issuer) {
 		f.Add(issuer, j.Issuer, "an https URL", `copy "issuer" from the issuer's /.well-known/openid-configuration`)
 	}
 }
 
-// Check adds a finding for each value that is wrong; the zero value is right.
+// Check adds a finding for each value that is invalid. The zero value is valid.
 func (t Throttle) Check(f *finding.List, path string) {
 	if t == (Throttle{}) {
 		return
@@ -264,7 +262,7 @@ func (t Throttle) within(other Throttle) Throttle {
 		Burst: min(t.Burst, other.Burst)}
 }
 
-// CheckRouteThrottles adds a finding for each throttle that is wrong, and for each whose key names no route.
+// CheckRouteThrottles adds a finding for each throttle that is invalid, and for each whose key names no route.
 func CheckRouteThrottles(f *finding.List, path string, throttles map[string]Throttle, routes []schema.Route) {
 	for _, route := range slices.Sorted(maps.Keys(throttles)) {
 		one := fmt.Sprintf("%s[%q]", path, route)
@@ -278,9 +276,7 @@ func CheckRouteThrottles(f *finding.List, path string, throttles map[string]Thro
 // CheckOrigins adds a finding for each origin that no browser would send.
 func CheckOrigins(f *finding.List, path string, origins []string) {
 	for i, o := range origins {
-		if slices.Index(origins, o) < i {
-			f.Add(fmt.Sprintf("%s[%d]", path, i), o, "each origin once", "leave it out")
-		}
+		f.Once(path, origins, i, "origin")
 		if o != "*" && !origin.MatchString(o) && !props.IsToken(o) {
 			f.Add(fmt.Sprintf("%s[%d]", path, i), o, `"*" or a scheme and host, such as "https://example.com"`,
 				"leave out the path and the trailing slash")
@@ -307,7 +303,8 @@ type API struct {
 	// AccessLogs receive one JSON object per request, in the log group
 	// /aws/vendedlogs/<stack>/<its logical id>.
 	AccessLogs awslogs.LogGroup
-	// Domain is the API's own domain name, or nil. A DNS record has to point to its regional domain name.
+	// Domain is the API's own domain name, or nil, also if it shares that of another API. A DNS record has to point to
+	// its regional domain name.
 	Domain awsapigatewayv2.DomainName
 
 	// byFunction are the authorizers that ask a function, by its name.
@@ -338,7 +335,7 @@ var accessLogFields = map[string]string{
 	"error":              "$context.error.message",
 }
 
-// New declares an API. It ends the program, by [props.Refuse], with the error of
+// New declares an API. It ends the program, by [props.Fatal], with the error of
 // [Props.Validate] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *API {
 	location := props.Accept("httpapi", scope, id, p.Validate())
@@ -349,15 +346,15 @@ func New(scope constructs.Construct, id string, p Props) *API {
 		Description:               props.Optional(p.Description),
 		CreateDefaultStage:        jsii.Bool(false),
 		CorsPreflight:             p.cors(),
-		DisableExecuteApiEndpoint: props.Optional(p.Domain.Name != "" && !p.Domain.KeepDefaultEndpoint),
+		DisableExecuteApiEndpoint: props.Optional(p.Domain.isSet() && !p.Domain.KeepDefaultEndpoint),
 	})
 	a.addRoutes(p)
-	a.tell(p)
+	a.addMetadata(p)
 	a.addStage(p)
-	if p.Domain.Name == "" {
-		a.url = *a.Resource.ApiEndpoint()
-	} else {
+	if p.Domain.isSet() {
 		a.addDomain(p.Domain)
+	} else {
+		a.url = *a.Resource.ApiEndpoint()
 	}
 	return a
 }
@@ -396,15 +393,15 @@ func (p Props) allowedHeaders() []string {
 	return headers
 }
 
-// mostScoped is the largest number of routes for which a function gets a permission each. All of a
+// maxScoped is the largest number of routes for which a function gets a permission each. All of a
 // function's permissions together have 20 KB ("Lambda quotas", resource-based policy), and one has
 // about half a kilobyte, more with long names. Beyond that, any route of the API may call a
 // function.
-const mostScoped = 24
+const maxScoped = 24
 
-// tell writes the routes of the schema into the template's metadata.
-func (a *API) tell(p Props) {
-	props.AddModel(a, map[string]any{"api": props.LogicalID(a, a.Resource.Node().DefaultChild().(awscdk.CfnElement)),
+// addMetadata writes the routes of the schema into the template's metadata.
+func (a *API) addMetadata(p Props) {
+	props.AddMetadata(a, map[string]any{"api": props.LogicalID(a, a.Resource.Node().DefaultChild().(awscdk.CfnElement)),
 		"routes": props.Map(p.Routes, schema.Route.Key)})
 }
 
@@ -422,7 +419,7 @@ func (a *API) addRoutes(p Props) {
 			integrations[r.Function] = awsapigatewayv2integrations.NewHttpLambdaIntegration(
 				jsii.String("Integration-"+r.Function), p.Functions[r.Function].Resource,
 				&awsapigatewayv2integrations.HttpLambdaIntegrationProps{
-					ScopePermissionToRoute: jsii.Bool(served[r.Function] <= mostScoped)})
+					ScopePermissionToRoute: jsii.Bool(served[r.Function] <= maxScoped)})
 		}
 		route := &awsapigatewayv2.HttpRouteProps{
 			HttpApi:     a.Resource,
@@ -534,5 +531,5 @@ func (a *API) addStage(p Props) {
 	}
 }
 
-// URL returns the API's address, without a slash at the end: its own domain name's, if it has one.
+// URL returns the API's base URL, without a slash at the end: with its own domain name and base path, if it has one.
 func (a *API) URL() string { return a.url }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
@@ -27,7 +28,9 @@ func audiences(from, to int) []string {
 	return paths
 }
 
-// certificate and hostedZone have only what the checks of props look at.
+// domainName, certificate and hostedZone have only what the checks of props look at.
+type domainName struct{ awsapigatewayv2.IDomainName }
+
 type certificate struct {
 	awscertificatemanager.ICertificate
 }
@@ -189,6 +192,25 @@ func TestPropsValidate(t *testing.T) {
 			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: (*certificate)(nil),
 				Zone: (*hostedZone)(nil)}
 		}), []string{"Props.Domain.Zone", "Props.Domain.CertificateARN"}},
+		"BasePath": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{}, BasePath: "team-1/v1.0"}
+		}), nil},
+		"ErrBasePathOfNoDomain": {right(func(p *httpapi.Props) { p.Domain.BasePath = "team" }),
+			[]string{"Props.Domain.BasePath"}},
+		"ErrBasePath": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{}, BasePath: "/team"}
+		}), []string{"Props.Domain.BasePath"}},
+		"ErrBasePathOfDots": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{}, BasePath: "team/.."}
+		}), []string{"Props.Domain.BasePath"}},
+		"Shared": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Shared: domainName{}, BasePath: "team", KeepDefaultEndpoint: true}
+		}), nil},
+		"ErrShared": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Shared: (*domainName)(nil), Name: "api.example.com", Certificate: certificate{},
+				Zone: zone("example.com"), TrustStore: httpapi.TrustStore{URI: "s3://trust/authorities.pem"}}
+		}), []string{"Props.Domain.Shared", "Props.Domain.Name", "Props.Domain.CertificateARN", "Props.Domain.Zone",
+			"Props.Domain.TrustStore"}},
 		"DomainOfAnotherStack": {right(func(p *httpapi.Props) {
 			p.Domain = httpapi.Domain{Name: "${Token[TOKEN.7]}", CertificateARN: "${Token[TOKEN.8]}"}
 		}), nil},

@@ -34,8 +34,7 @@ func (a *API) MetricLatency(options *awscloudwatch.MetricOptions) awscloudwatch.
 	return a.Resource.MetricLatency(options)
 }
 
-// MetricServerErrorRate is how many of a hundred requests end with 500 or more,
-// in each five minutes.
+// MetricServerErrorRate is the percentage of requests that end with 500 or more, in each five minutes.
 func (a *API) MetricServerErrorRate() awscloudwatch.MathExpression {
 	return rate("100 * errors / requests", "5xx of 100 requests",
 		map[string]awscloudwatch.IMetric{"errors": a.MetricServerErrors(nil), "requests": a.MetricRequests(nil)})
@@ -45,16 +44,16 @@ func (a *API) MetricServerErrorRate() awscloudwatch.MathExpression {
 // one caller's experiments.
 const busy = 100
 
-// MetricClientErrorRate is how many of a hundred requests end with 400 to 499, in
-// each five minutes; 0 where there are fewer than 100 requests.
+// MetricClientErrorRate is the percentage of requests that end with 400 to 499, in each five minutes. It is 0 if there
+// are fewer than 100 requests.
 func (a *API) MetricClientErrorRate() awscloudwatch.MathExpression {
 	return rate(fmt.Sprintf("IF(requests < %d, 0, 100 * refusals / requests)", busy), "4xx of 100 requests",
 		map[string]awscloudwatch.IMetric{"refusals": a.MetricClientErrors(nil), "requests": a.MetricRequests(nil)})
 }
 
-// MetricSlowRate is how many of a hundred requests take longer than that, in each five minutes; 0 where there are fewer
-// than 100 requests. It leaves out as many requests as the metrics in held count, which take longer on purpose. The ids
-// in held begin with a lower-case letter, and are not "slow" or "requests".
+// MetricSlowRate is the percentage of requests that take longer than that, in each five minutes. It is 0 if there are
+// fewer than 100 requests. It leaves out as many requests as the metrics in held count, which take longer on purpose.
+// The ids in held begin with a lower-case letter, and are not "slow" or "requests".
 func (a *API) MetricSlowRate(than time.Duration, held map[string]awscloudwatch.IMetric) awscloudwatch.MathExpression {
 	metrics := map[string]awscloudwatch.IMetric{
 		"slow": a.MetricLatency(&awscloudwatch.MetricOptions{

@@ -15,11 +15,13 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var template synthtest.Template
+var template, sharing synthtest.Template
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) (err error) {
-		template, err = synthtest.Load(folder, "stack")
+		if template, err = synthtest.Load(folder, "stack"); err == nil {
+			sharing, err = synthtest.Load(folder, "sharing")
+		}
 		return err
 	})
 }
@@ -40,6 +42,37 @@ func declare(app awscdk.App) {
 		}
 	}
 	httpapi.New(stack, "API", p)
+	stack = awscdk.NewStack(app, jsii.String("sharing"), nil)
+	p.Routes = p.Routes[:1]
+	p.Functions = map[string]*gofunction.Function{
+		p.Routes[0].Function: gofunction.New(stack, "Function", gofunction.Props{Build: build, Name: "todoapi"})}
+	p.Domain = httpapi.Domain{Name: "api.example.com", BasePath: "team",
+		CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1a-2b"}
+	first := httpapi.New(stack, "First", p)
+	p.Domain = httpapi.Domain{Shared: first.Domain, BasePath: "other/v1"}
+	second := httpapi.New(stack, "Second", p)
+	for id, url := range map[string]string{"FirstURL": first.URL(), "SecondURL": second.URL()} {
+		awscdk.NewCfnOutput(stack, &id, &awscdk.CfnOutputProps{Value: &url})
+	}
+}
+
+// APIs that share a domain name have a mapping each, with their base paths, and no other address.
+func TestSharedDomain(t *testing.T) {
+	t.Parallel()
+	domain, _ := sharing.One(t, "AWS::ApiGatewayV2::DomainName", "First")
+	for id, address := range map[string]struct{ domain, base string }{
+		"First": {"api.example.com", "team"}, "Second": {domain, "other/v1"}} {
+		name, api := sharing.One(t, "AWS::ApiGatewayV2::Api", id)
+		_, mapping := sharing.One(t, "AWS::ApiGatewayV2::ApiMapping", id)
+		if p := mapping.Properties; p["ApiMappingKey"] != address.base || synthtest.Text(p["DomainName"]) != domain ||
+			synthtest.Text(p["ApiId"]) != name || api.Properties["DisableExecuteApiEndpoint"] != true {
+			t.Errorf("%s: got the mapping %v of %v", id, p, api.Properties)
+		}
+		url := synthtest.Text(sharing.Outputs[id+"URL"].Value)
+		if !strings.HasSuffix(url, address.domain+"/"+address.base) {
+			t.Errorf("%s: got the URL %s", id, url)
+		}
+	}
 }
 
 // AWS Lambda takes 20 KB of permissions of a function, about half a kilobyte each: a

@@ -16,9 +16,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
-// Email says that a user pool sends its emails through Amazon SES. The zero value lets
-// Amazon Cognito send them itself, at most 50 a day in an account and region ("Email
-// settings for Amazon Cognito user pools").
+// Email makes a user pool send its emails through Amazon SES. The zero value lets Amazon Cognito send them itself, at
+// most 50 a day in an account and region ("Email settings for Amazon Cognito user pools").
 type Email struct {
 	// From is the sender of the emails, such as "hello@example.com" or "To-Do
 	// <hello@example.com>". Required if any other field is set.
@@ -38,7 +37,7 @@ type Email struct {
 
 var configurationSet = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// Check adds a finding for each value that is wrong; the zero value is right.
+// Check adds a finding for each value that is invalid. The zero value is valid.
 func (e Email) Check(f *finding.List, path string) {
 	if e == (Email{}) {
 		return

@@ -6,11 +6,12 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
 // Two programs get tokens by the client credentials grant.
 func ExampleNewMachines() {
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("orders"), nil)
 	machines := identity.NewMachines(stack, "Machines",
@@ -22,7 +23,7 @@ func ExampleNewMachines() {
 
 // People sign in on pages of the pool's own, and come back to the app.
 func ExampleNewUsers() {
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("orders"), nil)
 	identity.NewUsers(stack, "Users", identity.UsersProps{

@@ -18,9 +18,8 @@ import (
 
 // MachinesProps describe an issuer for programs.
 type MachinesProps struct {
-	// Name begins the domain of the token endpoint and the scope. Required: a
-	// lower-case letter, then up to 15 lower-case letters, digits and hyphens;
-	// Amazon Cognito takes no "aws", "amazon" or "cognito" in it.
+	// Name is the first part of the domain of the token endpoint and of the scope. Required: a lower-case letter, then
+	// up to 15 lower-case letters, digits and hyphens; Amazon Cognito takes no "aws", "amazon" or "cognito" in it.
 	Name string
 	// Clients names the programs that may have tokens. Each is its own subject. Required: at least one.
 	Clients []string
@@ -76,13 +75,10 @@ func (p MachinesProps) Validate() error {
 // CheckClients adds a finding for each name that a client cannot have.
 func CheckClients(f *finding.List, path string, clients []string) {
 	for i, c := range clients {
-		path := fmt.Sprintf("%s[%d]", path, i)
 		if !clientName.MatchString(c) {
-			f.Add(path, c, "1 to 64 letters, digits, hyphens and underscores", "respell it")
+			f.Add(fmt.Sprintf("%s[%d]", path, i), c, "1 to 64 letters, digits, hyphens and underscores", "respell it")
 		}
-		if slices.Index(clients, c) < i {
-			f.Add(path, c, "a name that no other client has", "remove it or rename it")
-		}
+		f.Once(path, clients, i, "client")
 	}
 }
 
@@ -107,7 +103,7 @@ type Machines struct {
 	Scope string
 }
 
-// NewMachines declares an issuer. It ends the program, by [props.Refuse], with
+// NewMachines declares an issuer. It ends the program, by [props.Fatal], with
 // the error of [MachinesProps.Validate] before it declares anything.
 func NewMachines(scope constructs.Construct, id string, p MachinesProps) *Machines {
 	props.Accept("identity", scope, id, p.Validate())

@@ -18,7 +18,7 @@ import (
 
 // UsersProps describe an issuer for people. The zero value is valid. CallbackURLs and Pages require a Name.
 type UsersProps struct {
-	// Name begins the domain of the sign-in pages. Required with CallbackURLs or Pages, and without
+	// Name is the first part of the domain of the sign-in pages. Required with CallbackURLs or Pages, and without
 	// effect otherwise. Allowed: as in [MachinesProps.Name].
 	Name string
 	// InviteOnly lets only administrators create users. Default: people sign up by
@@ -76,7 +76,7 @@ func (p UsersProps) Validate() error {
 
 // Limits of Amazon Cognito ("CreateUserPoolClient", API reference).
 const (
-	mostRedirects   = 100
+	maxRedirects    = 100
 	longestRedirect = 1024 // bytes
 )
 
@@ -87,13 +87,11 @@ func CheckRedirects(f *finding.List, callbackPath, logoutPath string, callback, 
 			"add the callback URLs: without them there are no sign-in pages")
 	}
 	check := func(path string, urls []string) {
-		if len(urls) > mostRedirects {
+		if len(urls) > maxRedirects {
 			f.Add(path, fmt.Sprintf("%d URLs", len(urls)), "at most 100", "send people to one page that sends them on")
 		}
 		for i, u := range urls {
-			if slices.Index(urls, u) < i {
-				f.Add(fmt.Sprintf("%s[%d]", path, i), u, "each URL once", "leave it out")
-			}
+			f.Once(path, urls, i, "URL")
 			if !props.IsToken(u) && !redirects(u) {
 				f.Add(fmt.Sprintf("%s[%d]", path, i), u,
 					`an https URL of up to 1,024 bytes without a fragment, one of http://localhost, or one of an app's own scheme`,
@@ -159,7 +157,7 @@ type Users struct {
 	pages []string
 }
 
-// NewUsers declares an issuer. It ends the program, by [props.Refuse], with the
+// NewUsers declares an issuer. It ends the program, by [props.Fatal], with the
 // error of [UsersProps.Validate] before it declares anything.
 func NewUsers(scope constructs.Construct, id string, p UsersProps) *Users {
 	props.Accept("identity", scope, id, p.Validate())
@@ -241,8 +239,8 @@ func signIn(client *awscognito.UserPoolClientProps, further ...awscognito.OAuthS
 }
 
 // AddPage lets the page at an address sign people in and out, by the authorization code grant of OAuth 2.0 with PKCE:
-// it is a callback and a sign-out URL of the PageClient. The address may be known only after the deployment, as that of
-// an API whose authorizer takes the client's tokens.
+// the address becomes a callback and a sign-out URL of the PageClient. It may become known only at the deployment, such
+// as the URL of an API whose authorizer takes the client's tokens.
 func (u *Users) AddPage(address string) {
 	u.pages = append(u.pages, address)
 	client := u.PageClient.Node().DefaultChild().(awscognito.CfnUserPoolClient)

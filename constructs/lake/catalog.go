@@ -100,9 +100,9 @@ func (l *Lake) addCatalog(p Props) {
 	}
 }
 
-// tell writes into the template's metadata which line of the schema each table and view is from, with its columns and
-// the attributes that a table's columns show.
-func (l *Lake) tell() {
+// addMetadata writes into the template's metadata which line of the schema each table and view is from, with its
+// columns and the attributes that a table's columns show.
+func (l *Lake) addMetadata() {
 	tables := map[string]any{}
 	types := func(columns []schema.Column) map[string]any {
 		types := map[string]any{}
@@ -125,7 +125,8 @@ func (l *Lake) tell() {
 	for _, v := range l.Schema.Views {
 		tables[v.Name] = map[string]any{"line": "Lake.Views[" + v.Name + "]", "columns": types(v.Columns)}
 	}
-	props.AddModel(l, map[string]any{"lake": l.Schema.Name, "catalog": props.LogicalID(l, l.Catalog), "tables": tables})
+	props.AddMetadata(l, map[string]any{"lake": l.Schema.Name, "catalog": props.LogicalID(l, l.Catalog),
+		"tables": tables})
 }
 
 func (l *Lake) addTable(name string, input *awsglue.CfnTable_TableInputProperty) {

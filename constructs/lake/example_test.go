@@ -8,6 +8,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
@@ -16,7 +17,7 @@ import (
 func ExampleNew() {
 	build := gofunction.Start(context.Background(), gofunction.Source{Packages: lake.Packages()})
 
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("todo"), nil)
 	platform := todo.Platform()

@@ -33,17 +33,24 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
-// The functions: the last elements of their packages.
+// The functions: the last elements of their packages, and the one before.
 const (
 	writer    = schema.LakeWriter
 	compactor = schema.LakeCompactor
+	folder    = "lake"
 )
 
 // Packages returns the main packages of the lake's functions, for [gofunction.Source.Packages].
 func Packages() []string {
-	return []string{"lambdas/lake/" + writer, "lambdas/lake/" + compactor}
+	return []string{"lambdas/" + folder + "/" + writer, "lambdas/" + folder + "/" + compactor}
+}
+
+// CheckBuild adds a finding at path if the build lacks the lake's functions. A nil build lacks none.
+func CheckBuild(f *finding.List, path string, build *gofunction.Build) {
+	build.Check(f, path, "", build.NameOf(folder, writer), build.NameOf(folder, compactor))
 }
 
 const (
@@ -57,7 +64,7 @@ const (
 	// accessPrefix begins the keys of access logs.
 	accessPrefix = "lake/"
 
-	// writerTimeout leaves room to write the objects of a full batch again and
+	// writerTimeout leaves time to write the objects of a full batch again and
 	// again: one needs about a second.
 	writerTimeout = 2 * time.Minute
 	writerMemory  = 512
@@ -66,8 +73,8 @@ const (
 	compactorMemory = 1024
 	// batchSize is the most that AWS Lambda hands over; 6 MB come before that.
 	batchSize = 10000
-	// mostFilters is how many filters a mapping may have ("Lambda quotas").
-	mostFilters = 5
+	// maxFilters is how many filters a mapping may have ("Lambda quotas").
+	maxFilters = 5
 )
 
 // Lake holds the changes of a table's items as files, and what queries over them need.
@@ -106,7 +113,7 @@ type Lake struct {
 	account, database *string
 }
 
-// New declares a lake. It ends the program, by [props.Refuse], with the error of
+// New declares a lake. It ends the program, by [props.Fatal], with the error of
 // [Props.Validate] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Lake {
 	location := props.Accept("lake", scope, id, p.Validate())
@@ -119,7 +126,7 @@ func New(scope constructs.Construct, id string, p Props) *Lake {
 	l.account = awscdk.Stack_Of(l).Account()
 	l.addBucket(p)
 	l.addCatalog(p)
-	l.tell()
+	l.addMetadata()
 	l.addQueries(p)
 	l.addWriter(p)
 	l.addCompactor(p)
@@ -172,7 +179,7 @@ func (l *Lake) addWriter(p Props) {
 // filters let only items of entities through, as far as a mapping can tell; the
 // writer looks again.
 func filters(of schema.Key, entities []schema.Entity) []map[string]any {
-	if len(entities) > mostFilters {
+	if len(entities) > maxFilters {
 		return nil
 	}
 	var all []map[string]any
@@ -220,7 +227,7 @@ func (l *Lake) addFunction(id, name, description string, timeout time.Duration, 
 	}
 	return gofunction.New(l, id, p.Sizes.For(gofunction.Props{
 		Build:           p.Build,
-		Name:            name,
+		Name:            p.Build.NameOf(folder, name),
 		Description:     "Lake " + l.Schema.Name + ": " + description,
 		Environment:     environment,
 		Timeout:         timeout,
@@ -304,8 +311,8 @@ func (l *Lake) MetricWriteFailures(options *awscloudwatch.MetricOptions) awsclou
 	return l.metric(l.Writer, "LakeWriteFailures", "Sum", options)
 }
 
-// MetricCompactionFailures counts what the compactor could not merge and tries again in the next run: a sum over five
-// minutes unless options say otherwise; options may be nil.
+// MetricCompactionFailures counts the objects that the compactor could not merge and tries again in the next run: a sum
+// over five minutes unless options say otherwise; options may be nil.
 func (l *Lake) MetricCompactionFailures(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
 	return l.metric(l.Compactor, "LakeCompactionFailures", "Sum", options)
 }
@@ -319,7 +326,7 @@ func (l *Lake) MetricFailureQueue(options *awscloudwatch.MetricOptions) awscloud
 // metric is one of the metrics that a function reports itself.
 func (l *Lake) metric(of *gofunction.Function, name, statistic string,
 	options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
-	metric := of.MetricReported(schema.MetricNamespace(l.metricNamespace, schema.LakeRoom), schema.MetricDimension,
+	metric := of.MetricReported(schema.MetricNamespace(l.metricNamespace, schema.LakeComponent), schema.MetricDimension,
 		name, statistic)
 	return metric.With(cmp.Or(options, &awscloudwatch.MetricOptions{}))
 }

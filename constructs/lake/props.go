@@ -55,10 +55,10 @@ type Props struct {
 	// Settings are the settings of both functions. Their Key encrypts the bucket and the failed records, too. A key of
 	// Amazon S3 encrypts the access logs: S3 delivers logs to no bucket with another key.
 	gofunction.Settings
-	// MetricNamespace begins the namespace of the functions' metrics: see [schema.MetricNamespace]. Default:
-	// "Onesynth".
+	// MetricNamespace is the first part of the namespace of the functions' metrics: see [schema.MetricNamespace].
+	// Default: "Onesynth".
 	MetricNamespace string
-	// Sizes are the sizes of the functions "writer" and "compactor". Other names do not count, so you can pass a
+	// Sizes are the sizes of the functions "writer" and "compactor". Other names are ignored, so you can pass a
 	// platform's. Default: 512 MB and 1,024 MB, without a limit of concurrency.
 	Sizes gofunction.Sizes
 }
@@ -85,7 +85,7 @@ type Options struct {
 	QueryLimitBytes int64 `min:"10000000" max:"1000000000000000" default:"10,000,000,000"`
 }
 
-// Check adds a finding for each option that is invalid. path leads to them.
+// Check adds a finding for each option that is invalid. Their paths begin with path.
 func (o Options) Check(f *finding.List, path string) {
 	f.Limits(path, o)
 	if o.LakeFirstDay == "" {
@@ -122,7 +122,7 @@ func (p Props) Validate() error {
 		f.AddAll(err, "", "Props.")
 	}
 	p.checkTexts(&f, "Props.Lake")
-	p.Build.Check(&f, "Props.Build", "", writer, compactor)
+	CheckBuild(&f, "Props.Build", p.Build)
 	if p.Build == nil {
 		f.Add("Props.Build", nil, "a build of the lake's functions",
 			"begin one with gofunction.Start whose Source.Packages has lake.Packages()")

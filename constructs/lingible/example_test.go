@@ -8,11 +8,12 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/lingible"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
 // The zero Props are the safe ones.
 func Example() {
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("lingible"), nil)
 	lingible.New(stack, "Lingible", lingible.Props{})

@@ -51,12 +51,12 @@ type Lingible struct {
 	CursorSecret awssecretsmanager.ISecret
 }
 
-// Handlers returns the functions of the platform as [gofunction.Start] builds them.
+// Handlers returns the source of the platform's functions, for [gofunction.Start].
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
-	return platform.Handlers(module, lingible.Platform(), architecture)
+	return platform.Handlers(module, lingible.Platform().Publishing(), architecture)
 }
 
-// New declares the platform. It ends the program, by [props.Refuse], with the error of
+// New declares the platform. It ends the program, by [props.Fatal], with the error of
 // [Props.Validate], or of [gofunction.Build.Wait], before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Lingible {
 	l := &Lingible{}

@@ -2,12 +2,11 @@ package lingible
 
 import (
 	"cmp"
-	"time"
-	_ "time/tzdata" // a machine without the zones would refuse every TimeZone
 
 	"github.com/onesynth-cdk/onesynth/constructs/model"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // Props configure Lingible. The zero value gives all of it with secure defaults.
@@ -45,7 +44,7 @@ func (p Props) declaration() platform.Declaration {
 
 func (p Props) check(f *finding.List, _ string) {
 	f.Limits("Props", p)
-	if _, err := time.LoadLocation(p.TimeZone); err != nil || p.TimeZone == "Local" {
+	if _, err := validate.Zone(p.TimeZone); err != nil {
 		f.Add("Props.TimeZone", p.TimeZone, `the IANA name of a time zone, such as "Europe/Vienna"`,
 			"leave it empty for America/Chicago")
 	}

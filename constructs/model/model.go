@@ -62,7 +62,8 @@ var (
 )
 
 // Check adds a finding for each of the props that is invalid in the region of the stack, and one if no function of the
-// platform calls a model. region is "" while it is not known. path leads to the props, such as "Props.Model".
+// platform calls a model. region is "" while it is not known. The findings' paths begin with path, such as
+// "Props.Model".
 func (p Props) Check(f *finding.List, path, region string, described schema.Platform) {
 	called := p.called()
 	if called != "" && !described.CallsModel() {
@@ -75,7 +76,7 @@ func (p Props) Check(f *finding.List, path, region string, described schema.Plat
 		f.Add(path+".GuardrailID", p.GuardrailID, "none without a model", "set ID or InferenceProfile, or leave it out")
 	}
 	if p.GuardrailID != "" && !guardrailID.MatchString(p.GuardrailID) {
-		checkARN(f, path+".GuardrailID", p.GuardrailID, region, guardrailARN, "the id or the ARN of a guardrail",
+		props.CheckARN(f, path+".GuardrailID", p.GuardrailID, region, guardrailARN, "the id or the ARN of a guardrail",
 			`write it such as "a1b2c3d4e5f6"`)
 	}
 	switch {
@@ -104,7 +105,7 @@ func (p Props) checkID(f *finding.List, path, region string) {
 	case p.InferenceProfile != "":
 		f.Add(path, p.ID, "the id of a foundation model", `write it such as "amazon.nova-lite-v1:0"`)
 	default:
-		checkARN(f, path, p.ID, region, modelARN,
+		props.CheckARN(f, path, p.ID, region, modelARN,
 			"the id of a foundation model, or the ARN of a provisioned or custom one",
 			`write it such as "amazon.nova-lite-v1:0"`)
 	}
@@ -115,7 +116,7 @@ func (p Props) checkProfile(f *finding.List, path, region string) {
 	switch {
 	case p.InferenceProfile == "":
 	case system == nil:
-		checkARN(f, path+".InferenceProfile", p.InferenceProfile, region, profileARN,
+		props.CheckARN(f, path+".InferenceProfile", p.InferenceProfile, region, profileARN,
 			"the id of an inference profile of Amazon Bedrock, or the ARN of an application inference profile",
 			`write it such as "eu.amazon.nova-lite-v1:0"`)
 	case !modelID.MatchString(system[2]):
@@ -133,31 +134,12 @@ func (p Props) checkProfile(f *finding.List, path, region string) {
 	case system != nil && !p.global() && len(p.Regions) == 0:
 		f.Add(path+".Regions", p.Regions, "the regions that the InferenceProfile routes to", remedy)
 	}
-	seen := map[string]bool{}
 	for i, r := range p.Regions {
-		at := fmt.Sprintf("%s.Regions[%d]", path, i)
-		switch {
-		case !regionName.MatchString(r) && !props.IsToken(r):
-			f.Add(at, r, "the name of a region", `write something like "eu-west-1"; `+remedy)
-		case seen[r]:
-			f.Add(at, r, "each region once", "leave one of them out")
+		if !regionName.MatchString(r) && !props.IsToken(r) {
+			f.Add(fmt.Sprintf("%s.Regions[%d]", path, i), r, "the name of a region",
+				`write something like "eu-west-1"; `+remedy)
 		}
-		seen[r] = true
-	}
-}
-
-// checkARN adds a finding at path unless the value is only known at deployment, or matches the form
-// and is in the region.
-func checkARN(f *finding.List, path, value, region string, form *regexp.Regexp, allowed, remedy string) {
-	if props.IsToken(value) {
-		return
-	}
-	match := form.FindStringSubmatch(value)
-	switch {
-	case match == nil:
-		f.Add(path, value, allowed, remedy)
-	case region != "" && !props.IsToken(region) && match[1] != region:
-		f.Add(path, value, "one in "+region+", as the stack", "name one of the stack's region")
+		f.Once(path+".Regions", p.Regions, i, "region")
 	}
 }
 

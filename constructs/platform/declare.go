@@ -46,8 +46,8 @@ type Declaration struct {
 	UserProps
 	// LakeProps are for a platform with lakes.
 	LakeProps
-	// Model is what the functions with CallsModel call. Default: they find no model in their environment, and may call
-	// none.
+	// Model is the model that the functions with CallsModel call. Default: they find no model in their environment, and
+	// may call none.
 	Model model.Props
 	// Module is the path of your own module with the main packages of the functions. Default: the module of this
 	// library.
@@ -55,7 +55,7 @@ type Declaration struct {
 	// Check adds a finding for each of the platform's further props that is invalid. region is the stack's, or "" while
 	// it is not known. Default: there are no further ones.
 	Check func(f *finding.List, region string)
-	// UserPath leads to the UserProps as an importer writes it. Default: "Props", for a platform that embeds them.
+	// UserPath is the path of the UserProps in findings. Default: "Props", for a platform that embeds them.
 	UserPath string
 	// Agents names the programs for which the platform's own user pool has clients. Required if callers of routes show
 	// a token of a program, unless Props.JWTIssuer is set or OpenRoutes has all these routes.
@@ -77,8 +77,9 @@ type Declaration struct {
 	ServerErrorAlarm string
 }
 
-// Validate returns a [finding.List] with everything that is invalid in the props or else in the platform with what they
-// add to it, or nil. [Declare] does the same first, and also checks what depends on the stack's region.
+// Validate returns a [finding.List] of all that is invalid in the props, or, if they are valid, in the platform with
+// what they add to it. It returns nil if there is nothing. [Declare] does the same first, and also checks what depends
+// on the stack's region.
 func (d Declaration) Validate(described schema.Platform) error { return d.validate("", described) }
 
 func (d Declaration) validate(region string, described schema.Platform) error {
@@ -96,12 +97,12 @@ func (d Declaration) validate(region string, described schema.Platform) error {
 	return d.extended(described).Join(d.Own.Own).Validate()
 }
 
-// Declare initialises the construct of under that id, declares below it all that the schema describes, and fills in its
+// Declare initialises a construct, of, with that id, declares below it all that the schema describes, and fills in its
 // [Platform]. Below the construct, Declare uses the ids Database, API, Users, Agents, Lake, Dashboard and AlarmTopic,
 // the ids that the schema names (for a further lake see [schema.Platform.LakeID]), and all that end with Alarm or
 // AlarmTopic.
 //
-// Before it declares anything, it ends the program, by [props.Refuse], with the error of [Declaration.Validate], or of
+// Before it declares anything, it ends the program, by [props.Fatal], with the error of [Declaration.Validate], or of
 // [gofunction.Build.Wait]. It also ends it if the props change an alarm that does not exist.
 //
 // Alarms notify no one without one of Props.AlarmTopic, AlarmTopicARN and AlarmEmail; a synth warns of that. The
@@ -110,7 +111,7 @@ func (d Declaration) validate(region string, described schema.Platform) error {
 func Declare(of Construct, scope constructs.Construct, id string, described schema.Platform, d Declaration) {
 	p := of.parts()
 	if p == nil {
-		props.Refuse(fmt.Errorf("%s %s: %T: got a nil *platform.Platform, allowed is a platform.Platform: embed the "+
+		props.Fatal(fmt.Errorf("%s %s: %T: got a nil *platform.Platform, allowed is a platform.Platform: embed the "+
 			"struct itself", described.Name, id, of))
 	}
 	props.Accept(described.Name, scope, id, d.validate(props.Region(scope), described))
@@ -121,7 +122,7 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 		d.Own.Build = built(name+": Props.Own", d.Own.Build, Handlers(d.Own.Module,
 			schema.Platform{Name: described.Name, Functions: d.Own.Functions}, d.Architecture))
 	}
-	p.begin(of, scope, id, described.Join(d.Own.Own), d)
+	p.initialise(of, scope, id, described.Join(d.Own.Own), d)
 	p.addSecrets()
 	p.addBuckets()
 	p.addQueues()
@@ -134,13 +135,13 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 		p.addTrigger(f)
 	}
 	p.addLakes()
-	p.operate()
+	p.addMonitoring()
 	p.addOutputs(scope, id)
 }
 
-// Handlers returns what [gofunction.Start] builds for a platform: its functions, which are main packages of the module.
-// The functions of its lakes are in this library's module. A platform of this library builds them with its own; any
-// other builds them for [Platform.Lakes].
+// Handlers returns the source of a platform's functions, for [gofunction.Start]: main packages of the module. It
+// includes the functions of lakes only if the module is this library's, which has them. [Declare] builds those of
+// another module's lakes itself.
 func Handlers(module string, described schema.Platform, architecture gofunction.Architecture) gofunction.Source {
 	source := gofunction.Source{Architecture: architecture}
 	for _, f := range described.Functions {
@@ -156,20 +157,20 @@ func Handlers(module string, described schema.Platform, architecture gofunction.
 }
 
 // built waits for a build: for the given one, or, if that is nil, for a new one of the source. It ends the program, by
-// [props.Refuse], if the functions do not build. of begins the message.
+// [props.Fatal], if the functions do not build. of begins the message.
 func built(of string, build *gofunction.Build, source gofunction.Source) *gofunction.Build {
 	if build == nil {
 		build = gofunction.Start(context.Background(), source)
 	}
 	if err := build.Wait(); err != nil {
-		props.Refuse(fmt.Errorf("%s: %w", of, err))
+		props.Fatal(fmt.Errorf("%s: %w", of, err))
 	}
 	return build
 }
 
-// begin declares the construct and the tables below it, and says in the assembly which
+// initialise declares the construct and the tables below it, and says in the assembly which
 // port a local run is to serve the platform on.
-func (p *Platform) begin(of Construct, scope constructs.Construct, id string, described schema.Platform,
+func (p *Platform) initialise(of Construct, scope constructs.Construct, id string, described schema.Platform,
 	d Declaration) {
 	*p = Platform{
 		Location:    props.LocationBelow(scope, id),

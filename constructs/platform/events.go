@@ -22,14 +22,14 @@ func (p *Platform) addEventBus() {
 //
 //	p.On("TaskCompleted", eventbus.Target{Function: p.Functions["congratulator"]})
 //
-// It ends the program, by [props.Refuse], if the platform has no such event, or if its props turn events off.
+// It ends the program, by [props.Fatal], if the platform has no such event, or if its props turn events off.
 func (p *Platform) On(event string, to eventbus.Target) *eventbus.Rule {
 	if p.Events == nil {
-		props.Refuse(fmt.Errorf("On %s: %s publishes no events: set Events of its props", event, p.Schema.Name))
+		props.Fatal(fmt.Errorf("On %s: %s publishes no events: set Events of its props", event, p.Schema.Name))
 	}
 	if _, ok := p.Schema.Event(event); !ok {
 		names := props.Map(p.Schema.Events, func(e schema.Event) string { return e.Name })
-		props.Refuse(fmt.Errorf("On: got %q, allowed are the events of %s: %s", event, p.Schema.Name,
+		props.Fatal(fmt.Errorf("On: got %q, allowed are the events of %s: %s", event, p.Schema.Name,
 			strings.Join(names, ", ")))
 	}
 	rule := p.Events.On(p.construct, p.Schema.Name, event, to)

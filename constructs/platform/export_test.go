@@ -13,7 +13,7 @@ import (
 func DeclareTimes(of Construct, scope constructs.Construct, id string, described schema.Platform, d Declaration,
 	times int) {
 	p := of.parts()
-	p.begin(of, scope, id, described, d)
+	p.initialise(of, scope, id, described, d)
 	for i := range times {
 		for _, f := range described.Functions {
 			p.addFunction(fmt.Sprint(f.ConstructID(), i), f)
@@ -21,6 +21,6 @@ func DeclareTimes(of Construct, scope constructs.Construct, id string, described
 	}
 	p.addAPI()
 	p.addLakes()
-	p.operate()
+	p.addMonitoring()
 	p.addOutputs(scope, id)
 }

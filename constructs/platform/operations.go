@@ -38,14 +38,14 @@ const (
 	// longestWatched is how far back an alarm can look ("Creating a CloudWatch alarm",
 	// Amazon CloudWatch user guide).
 	longestWatched = 7 * 24 * time.Hour
-	// mostMetrics is how many metrics an alarm on an expression takes ("Limits that
+	// maxMetrics is how many metrics an alarm on an expression takes ("Limits that
 	// apply to alarms based on metric math expressions", Amazon CloudWatch user guide).
-	mostMetrics = 10
+	maxMetrics = 10
 )
 
-// operate declares the alarms and the dashboard, unless the props leave them out, after
+// addMonitoring declares the alarms and the dashboard, unless the props leave them out, after
 // everything that they watch.
-func (p *Platform) operate() {
+func (p *Platform) addMonitoring() {
 	if !p.props.NoAlarms {
 		p.addTopic()
 		if p.API != nil {
@@ -78,7 +78,7 @@ func (p *Platform) operate() {
 		p.warnOfSilence()
 	}
 	if !p.props.NoDashboard {
-		p.Dashboard = p.show()
+		p.Dashboard = p.addDashboard()
 	}
 }
 
@@ -144,7 +144,7 @@ func (p *Platform) refuseUnknownAlarms() {
 		}
 	}
 	if err := f.Err(); err != nil {
-		props.Refuse(fmt.Errorf("%s: %w", p.Schema.Name, err))
+		props.Fatal(fmt.Errorf("%s: %w", p.Schema.Name, err))
 	}
 }
 
@@ -199,7 +199,7 @@ func (p *Platform) watchFunctions() {
 	for _, l := range p.lakes() {
 		all = append(all, function{function: l.Writer}, function{function: l.Compactor})
 	}
-	for i, some := range slices.Collect(slices.Chunk(all, mostMetrics)) {
+	for i, some := range slices.Collect(slices.Chunk(all, maxMetrics)) {
 		id := "ThrottlesAlarm"
 		if i > 0 {
 			id = fmt.Sprintf("Throttles%dAlarm", i+1)
@@ -339,12 +339,13 @@ func (p *Platform) watchLake(l declaredLake) {
 	p.watchSchedule(l.id+"Compactor", l.Schedule)
 }
 
-// show declares the dashboard.
-func (p *Platform) show() awscloudwatch.Dashboard {
+// addDashboard declares the dashboard.
+func (p *Platform) addDashboard() awscloudwatch.Dashboard {
 	contents := dashboard.Props{Alarms: p.Alarms, API: p.API}
-	add := func(name, room string, f *gofunction.Function, metrics []schema.Metric) {
+	add := func(name, component string, f *gofunction.Function, metrics []schema.Metric) {
 		contents.Functions = append(contents.Functions, dashboard.Function{
-			Name: name, Function: f, Namespace: schema.MetricNamespace(p.props.MetricNamespace, room), Metrics: metrics,
+			Name: name, Function: f, Metrics: metrics,
+			Namespace: schema.MetricNamespace(p.props.MetricNamespace, component),
 		})
 	}
 	for _, f := range p.declared {
@@ -368,9 +369,9 @@ func (p *Platform) show() awscloudwatch.Dashboard {
 		contents.Queues = append(contents.Queues, dashboard.Queue{Name: q.holds, Queue: q.queue})
 	}
 	for _, l := range p.lakes() {
-		add(schema.LakeWriter+l.of(), schema.LakeRoom, l.Writer,
+		add(schema.LakeWriter+l.of(), schema.LakeComponent, l.Writer,
 			schema.MetricsOf(schema.LakeWriter, schema.LakeMetrics()))
-		add(schema.LakeCompactor+l.of(), schema.LakeRoom, l.Compactor,
+		add(schema.LakeCompactor+l.of(), schema.LakeComponent, l.Compactor,
 			schema.MetricsOf(schema.LakeCompactor, schema.LakeMetrics()))
 		contents.Streams = append(contents.Streams, dashboard.Stream{Name: l.id, Mapping: l.Mapping})
 		contents.Queues = append(contents.Queues,

@@ -37,5 +37,5 @@ func (o Own) check(f *finding.List, path string, described schema.Platform, arch
 			f.Add(at, c.Name, "a Caller with an Authorizer or with IAM", "leave it out to keep the platform's callers")
 		}
 	}
-	o.Build.Check(f, path+".Build", architecture, own...)
+	o.Build.Check(f, path+".Build", architecture, namesIn(o.Build, described.Name, own...)...)
 }

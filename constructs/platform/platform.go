@@ -74,7 +74,7 @@ type Platform struct {
 	// schema has no such callers, or if others issue the tokens.
 	Users  *identity.Users
 	Agents *identity.Machines
-	// Events is the bus on which it publishes what happened. It is nil unless Props.Events is set.
+	// Events is the bus on which it publishes its domain events. It is nil unless Props.Events is set.
 	Events *eventbus.Bus
 	// Streams are by the name of the function that handles the changes; if it handles several tables, a dot and the
 	// table's name follow. Schedules are by the name of the function that runs.
@@ -90,7 +90,7 @@ type Platform struct {
 	Alarms []awscloudwatch.Alarm
 	// Dashboard shows the platform. It is nil with Props.NoDashboard.
 	Dashboard awscloudwatch.Dashboard
-	// Outputs are its outputs: add further ones.
+	// Outputs are its stack outputs, to which you can add.
 	Outputs *outputs.Outputs
 
 	construct constructs.Construct
@@ -137,13 +137,12 @@ func (p *Platform) addFunction(id string, declared schema.Function) {
 		build = p.props.Own.Build
 	}
 	f := gofunction.New(p.construct, id, p.props.sizes().For(gofunction.Props{
-		Build:           build,
-		Name:            name,
-		Description:     p.Schema.Title + ": " + declared.Description,
-		Environment:     environment,
-		Timeout:         declared.Timeout,
-		MemoryMegabytes: declared.MemoryMegabytes,
-		Settings:        p.props.settings(),
+		Build:       build,
+		Name:        build.NameOf(p.Schema.Name, name),
+		Description: p.Schema.Title + ": " + declared.Description,
+		Environment: environment,
+		Timeout:     declared.Timeout,
+		Settings:    p.props.settings(),
 	}))
 	p.Database.Grant(f.Role, p.Schema.GrantsOf(declared.Name)...)
 	for _, secret := range declared.Secrets {
@@ -164,13 +163,13 @@ func (p *Platform) addFunction(id string, declared schema.Function) {
 	if p.Events != nil && name == schema.EventPublisher {
 		p.Events.AllowPut(f)
 	}
-	p.tell(f, declared)
+	p.addMetadata(f, declared)
 	p.declared = append(p.declared, function{id: id, name: name, function: f})
 	p.Functions[name] = f
 }
 
-// tell writes which access patterns the schema grants the function into the template's metadata.
-func (p *Platform) tell(f *gofunction.Function, declared schema.Function) {
+// addMetadata writes which access patterns the schema grants the function into the template's metadata.
+func (p *Platform) addMetadata(f *gofunction.Function, declared schema.Function) {
 	var grants []string
 	for _, g := range p.Schema.GrantsOf(declared.Name) {
 		on := g.Table
@@ -184,7 +183,7 @@ func (p *Platform) tell(f *gofunction.Function, declared schema.Function) {
 		// The app brings its roles (Role_CustomizeRoles), and their policies.
 		return
 	}
-	props.AddModel(f, map[string]any{"function": declared.Name, "role": props.LogicalID(f, role), "grants": grants})
+	props.AddMetadata(f, map[string]any{"function": declared.Name, "role": props.LogicalID(f, role), "grants": grants})
 }
 
 // addSecrets declares the secrets of the schema, except for those that exist already. They
@@ -333,7 +332,7 @@ func (p *Platform) lakeBuild() *gofunction.Build {
 	source := gofunction.Source{Architecture: p.props.Architecture}
 	if build := p.props.Build; build != nil {
 		var lacking finding.List
-		build.Check(&lacking, "Props.Build", "", schema.LakeWriter, schema.LakeCompactor)
+		lake.CheckBuild(&lacking, "Props.Build", build)
 		if lacking.Err() == nil {
 			return build
 		}
@@ -409,11 +408,11 @@ func (p *Platform) addOutputs(scope constructs.Construct, id string) {
 }
 
 // GrantAccessPatterns lets the grantee use the tables in exactly the ways that the named access patterns of the schema
-// describe. It ends the program, by [props.Refuse], if the schema lacks a pattern.
+// describe. It ends the program, by [props.Fatal], if the schema lacks a pattern.
 func (p *Platform) GrantAccessPatterns(grantee awsiam.IGrantable, patterns ...string) {
 	for _, name := range patterns {
 		if _, ok := p.Schema.Database.AccessPattern(name); !ok {
-			props.Refuse(fmt.Errorf(
+			props.Fatal(fmt.Errorf(
 				"%s has no access pattern %q: docs/reference/access-patterns lists those that it has",
 				p.Schema.Name, name))
 		}
@@ -423,10 +422,10 @@ func (p *Platform) GrantAccessPatterns(grantee awsiam.IGrantable, patterns ...st
 
 // MetricServerErrors counts the API's responses from 500 up: a sum over five
 // minutes unless options say otherwise; options may be nil. It ends the program, by
-// [props.Refuse], if the schema has no routes.
+// [props.Fatal], if the schema has no routes.
 func (p *Platform) MetricServerErrors(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
 	if p.API == nil {
-		props.Refuse(fmt.Errorf("%s has no API: give its schema routes, or leave the metric out", p.Schema.Name))
+		props.Fatal(fmt.Errorf("%s has no API: give its schema routes, or leave the metric out", p.Schema.Name))
 	}
 	return p.API.MetricServerErrors(options)
 }

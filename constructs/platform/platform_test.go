@@ -148,7 +148,7 @@ func declareExporting(app awscdk.App, build *gofunction.Build) {
 	described.Secrets = []schema.Secret{{Name: "Pepper", Variable: "PEPPER_SECRET_ARN",
 		Description: "What is hashed along"}}
 	described.Functions = append(described.Functions, schema.Function{Name: "report", Description: "reports",
-		Trigger: schema.OnSignUp{}, Timeout: 5 * time.Second, MemoryMegabytes: 512})
+		Trigger: schema.OnSignUp{}, Timeout: 5 * time.Second})
 	described.Buckets = []schema.Bucket{{Name: "Exports", Description: "exports", Variable: "EXPORTS_BUCKET",
 		RetentionDays: 30}}
 	uploads := schema.Objects{Bucket: "Exports", Prefix: "uploads/"}
@@ -159,7 +159,7 @@ func declareExporting(app awscdk.App, build *gofunction.Build) {
 	stack := awscdk.NewStack(app, jsii.String("exporting"), nil)
 	platform.Declare(&others{}, stack, "Own", described, platform.Declaration{
 		Props: platform.Props{Build: build, Key: awskms.NewKey(stack, jsii.String("Key"), nil),
-			NoDashboard: true},
+			NoDashboard: true, MemoryMegabytes: map[string]int{"report": 512}},
 		Environment: map[string]map[string]string{"hello": {"GREETING": "Hi"}},
 		Agents:      []string{"exporter", "reader"}, AgentScopes: map[string][]string{"reader": {}},
 	})

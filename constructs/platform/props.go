@@ -5,7 +5,9 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
@@ -47,16 +49,16 @@ type Props struct {
 	// functions keep them, and never change them. Default: none.
 	Extra []schema.Extra
 
-	// Events publishes what happened to a bus of Amazon EventBridge, from the streams of the tables:
+	// Events publishes the platform's domain events on a bus of Amazon EventBridge, from the streams of the tables:
 	// docs/reference/events.md has the events. When you turn it on, it begins with the changes of the last 24 hours.
 	// Default: off.
 	Events bool
 
-	// Prefix begins the physical names of the tables: "aah" gives "aah-questions". It also names the catalog and the
-	// workgroup of a lake. Each name exists once in an account and region. Tables that have outlived their stack keep
-	// their names: pass them as Tables.Existing, or import them. Allowed: 2 to 32 lower-case letters, digits and
-	// hyphens; with a lake not "default" and "primary", which Amazon Athena uses itself. Default: AWS CloudFormation
-	// makes names up; the lake's has a hash of the stack's name and of the construct's path.
+	// Prefix is the prefix of the physical names of the tables: "aah" gives "aah-questions". It also names the catalog
+	// and the workgroup of a lake. Each name exists once in an account and region. Tables that have outlived their
+	// stack keep their names: pass them as Tables.Existing, or import them. Allowed: 2 to 32 lower-case letters, digits
+	// and hyphens; with a lake not "default" and "primary", which Amazon Athena uses itself. Default: AWS
+	// CloudFormation makes names up; the lake's has a hash of the stack's name and of the construct's path.
 	Prefix string
 	// RemoveWithStack deletes tables, secrets, user pool and lake, and all that is in
 	// them, with the stack; the bucket of a lake has to be empty then. It is meant for
@@ -130,6 +132,13 @@ type Props struct {
 	KeepDefaultEndpoint bool
 	// TrustStore makes callers of DomainName show a certificate, too: see [httpapi.TrustStore]. Default: none.
 	TrustStore httpapi.TrustStore
+	// BasePath is the first part of the API's paths at its domain name, such as "orders", so that several platforms can
+	// share the name: see [httpapi.Domain]. A platform with a page cannot have one, because a page's files name each
+	// other by whole paths. Default: none.
+	BasePath string
+	// SharedDomain is the domain name of another platform, by its API.Domain, instead of DomainName and what comes with
+	// it. Default: none.
+	SharedDomain awsapigatewayv2.IDomainName `json:"-"`
 
 	// LogLevel is "debug", "info", "warn" or "error". Default: "info".
 	LogLevel string
@@ -155,8 +164,8 @@ type Props struct {
 	// alarm's description ends with it and the alarm's id. Default: docs/operate/alarms.md of the
 	// version of this library.
 	Runbook string
-	// MetricNamespace begins the namespace of the functions' metrics in Amazon CloudWatch: "Acme" gives "Acme/" and the
-	// platform's name. Default: "Onesynth".
+	// MetricNamespace is the first part of the namespace of the functions' metrics in Amazon CloudWatch: "Acme" gives
+	// "Acme/" and the platform's name. Default: "Onesynth".
 	MetricNamespace string
 	// NoAlarms leaves the alarms out. docs/operate/alarms.md says what each means, and what to do then. Default: the
 	// construct declares them.
@@ -189,7 +198,8 @@ func (p Props) jwt() httpapi.JWT { return httpapi.JWT{Issuer: p.JWTIssuer, Audie
 
 func (p Props) domain() httpapi.Domain {
 	return httpapi.Domain{Name: p.DomainName, CertificateARN: p.CertificateARN, Certificate: p.Certificate,
-		Zone: p.HostedZone, KeepDefaultEndpoint: p.KeepDefaultEndpoint, TrustStore: p.TrustStore}
+		Zone: p.HostedZone, KeepDefaultEndpoint: p.KeepDefaultEndpoint, TrustStore: p.TrustStore, BasePath: p.BasePath,
+		Shared: p.SharedDomain}
 }
 
 func (p Props) settings() gofunction.Settings {
@@ -205,8 +215,8 @@ func (p Props) sizes() gofunction.Sizes {
 }
 
 // Check adds a finding for each of the props that is invalid for the platform. The sizes may name its lakes' functions,
-// too, which Build may lack. path leads to the props as an importer writes it: "Props" for a platform that embeds them.
-// region is the stack's, or "" while it is not known.
+// too, which Build may lack. The findings' paths begin with path, as an importer writes it: "Props" for a platform that
+// embeds them. region is the stack's, or "" while it is not known.
 func (p Props) Check(f *finding.List, path, region string, described schema.Platform) {
 	if p.Events && len(described.Events) == 0 {
 		f.Add(path+".Events", true, "false: the platform has no events",
@@ -231,22 +241,39 @@ func (p Props) Check(f *finding.List, path, region string, described schema.Plat
 	p.Throttle.Check(f, path+".Throttle")
 	httpapi.CheckRouteThrottles(f, path+".RouteThrottles", p.RouteThrottles, described.Routes)
 	p.domain().Check(f, path+".DomainName", path+".CertificateARN", path+".HostedZone", path+".KeepDefaultEndpoint",
-		path+".TrustStore", region)
+		path+".TrustStore", path+".BasePath", path+".SharedDomain", region)
+	p.checkBasePath(f, path+".BasePath", described)
 	p.settings().Check(f, path, path, region)
 	ofAPI := props.Map(described.Routes, func(r schema.Route) string { return r.Function })
 	p.sizes().Check(f, path, sized, ofAPI)
 	p.checkAlarms(f, path, region)
 	props.CheckMetricNamespace(f, path+".MetricNamespace", p.MetricNamespace)
 	f.Limits(path, p)
-	p.Build.Check(f, path+".Build", p.Architecture, functions...)
+	p.Build.Check(f, path+".Build", p.Architecture, namesIn(p.Build, described.Name, functions...)...)
 	p.Own.check(f, path+".Own", described, p.Architecture)
+}
+
+// checkBasePath adds a finding for a base path of an API that serves the files of a page.
+func (p Props) checkBasePath(f *finding.List, path string, described schema.Platform) {
+	page := slices.IndexFunc(described.Routes, func(r schema.Route) bool {
+		return r.OutsideAPI && strings.HasSuffix(r.Path, "/assets/{path+}")
+	})
+	if p.BasePath != "" && page >= 0 {
+		f.Add(path, p.BasePath, "none on a platform that serves a page ("+described.Routes[page].Key()+")",
+			"leave the page out, or let the platform have a domain name of its own")
+	}
+}
+
+// namesIn returns the names of a platform's functions in a build.
+func namesIn(build *gofunction.Build, platform string, functions ...string) []string {
+	return props.Map(functions, func(name string) string { return build.NameOf(platform, name) })
 }
 
 func names(functions []schema.Function) []string {
 	return props.Map(functions, func(f schema.Function) string { return f.Name })
 }
 
-// longestRunbook leaves room in the description of an alarm, in bytes.
+// longestRunbook leaves space in the description of an alarm, in bytes.
 const longestRunbook = 400
 
 // runbookURL is an https URL (RFC 3986).

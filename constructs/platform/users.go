@@ -39,8 +39,8 @@ type UserProps struct {
 }
 
 // Check adds a finding for each of the props that is invalid for the platform, or has no effect with the JWTIssuer of
-// its [Props], which may be "". path leads to the props as an importer writes it: "Props" for a platform that embeds
-// them.
+// its [Props], which may be "". The findings' paths begin with path, as an importer writes it: "Props" for a platform
+// that embeds them.
 func (p UserProps) Check(f *finding.List, path, jwtIssuer string, described schema.Platform) {
 	p.checkUserPool(f, path, jwtIssuer)
 	refuseOthers := func(allowed, remedy string) {

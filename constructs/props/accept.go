@@ -13,13 +13,13 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
-// Refuse ends the program because its author made a mistake: it prints the error to standard error, and exits with
+// Fatal ends the program because its author made a mistake: it prints the error to standard error, and exits with
 // status 1. In a test, where [testing.Testing] is true, it panics with the error instead, so that the test can recover
 // it.
 //
 // The CDK for Go panics instead of returning errors, but the stack of a panic hides its message and does not lead to
 // the mistake.
-func Refuse(err error) {
+func Fatal(err error) {
 	if testing.Testing() {
 		panic(err)
 	}
@@ -28,7 +28,7 @@ func Refuse(err error) {
 	os.Exit(1)
 }
 
-// Accept returns the location of a construct. It refuses the construct, by [Refuse], if one of the errors is not nil,
+// Accept returns the location of a construct. It ends the program, by [Fatal], if one of the errors is not nil,
 // if its id is empty, or if its scope is nil, in no stack, in a stack of a region that the CDK does not know, or has a
 // construct of that id already. One error says all that is wrong; [errors.As] finds a [finding.List] in it. kind names
 // the construct, such as "table".
@@ -51,7 +51,7 @@ func Accept(kind string, scope constructs.Construct, id string, errs ...error) L
 		}
 	}
 	if err := errors.Join(append([]error{f.Err()}, others...)...); err != nil {
-		Refuse(fmt.Errorf("%s: %w", kind, err))
+		Fatal(fmt.Errorf("%s: %w", kind, err))
 	}
 	return location.below(id)
 }

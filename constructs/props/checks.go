@@ -43,7 +43,7 @@ func CheckResource(f *finding.List, path string, resource interfaces.IEnvironmen
 	return true
 }
 
-// prefix begins physical names. Its length leaves room for the rest within the limits
+// prefix begins physical names. Its length leaves space for the rest within the limits
 // of the services.
 var prefix = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}[a-z0-9]$`)
 
@@ -56,7 +56,7 @@ func CheckPrefix(f *finding.List, path, value string) {
 	}
 }
 
-// metricNamespace leaves room for what follows it within the 255 characters that Amazon
+// metricNamespace leaves space for what follows it within the 255 characters that Amazon
 // CloudWatch takes ("PutMetricData", API reference).
 var metricNamespace = regexp.MustCompile(`^[A-Za-z0-9._#-]+(/[A-Za-z0-9._#-]+)*$`)
 
@@ -98,6 +98,21 @@ func RemovalPolicy(removeWithStack bool) awscdk.RemovalPolicy {
 		return awscdk.RemovalPolicy_DESTROY
 	}
 	return awscdk.RemovalPolicy_RETAIN
+}
+
+// CheckARN adds a finding at path unless the ARN has the form and is in the region, or becomes known only at
+// deployment. The first group of form is the ARN's region. region is "" while it is not known.
+func CheckARN(f *finding.List, path, arn, region string, form *regexp.Regexp, allowed, remedy string) {
+	if IsToken(arn) {
+		return
+	}
+	match := form.FindStringSubmatch(arn)
+	switch {
+	case match == nil:
+		f.Add(path, arn, allowed, remedy)
+	case region != "" && !IsToken(region) && match[1] != region:
+		f.Add(path, arn, "one in "+region+", where it is used", "name one of that region")
+	}
 }
 
 // CheckRemoval adds a finding at path if both are set: a protected resource cannot go with its stack.

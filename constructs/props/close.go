@@ -16,8 +16,8 @@ var (
 	secondWaitTime = 20 * time.Millisecond
 )
 
-// Close ends the process of the CDK as [jsii.Close] does, without a line about that process that wrongly reads as a
-// failure.
+// Close ends the process of the CDK, as [jsii.Close] does. It leaves out jsii's line "Runtime process exited
+// abnormally", which is printed after successful runs, too.
 func Close() {
 	stderr := os.Stderr
 	read, write, err := os.Pipe()

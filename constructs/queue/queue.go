@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	// mostMessages is how many one invocation gets by default ("Using Lambda with Amazon SQS").
-	mostMessages = 10
+	// maxMessages is how many one invocation gets by default ("Using Lambda with Amazon SQS").
+	maxMessages = 10
 	// visible is how many time-outs of its function a message is hidden from others for, as AWS Lambda recommends.
 	visible = 6
 )
@@ -36,8 +36,9 @@ type Props struct {
 	OnFailure awssqs.IQueue
 	// Timeout is the time-out of the function that handles the messages: whole seconds up to 15 minutes.
 	Timeout time.Duration `min:"1s" max:"15m" step:"1s"`
-	// On says how often a message is tried, and how the function gets the messages. An invocation that AWS Lambda could
-	// not start counts as an attempt. The names in On do not count. Default: a message is tried once.
+	// On says how often a message is tried, and how the function gets the messages. Its ID, Variable, Messages, After
+	// and Failures are ignored. An invocation that AWS Lambda could not start counts as an attempt. Default: a message
+	// is tried once.
 	On schema.OnQueue
 	// Key is a customer managed key of AWS KMS that encrypts the messages. Default: a key of Amazon SQS.
 	Key awskms.IKey
@@ -68,7 +69,7 @@ type Queue struct {
 }
 
 // New declares a queue that is encrypted, takes requests over TLS only, and keeps messages for 14 days. It ends
-// the program, by [props.Refuse], with the error of [Props.Validate] before it declares anything.
+// the program, by [props.Fatal], with the error of [Props.Validate] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Queue {
 	props.Accept("queue", scope, id, p.Validate())
 	q := &Queue{props: p}
@@ -90,12 +91,12 @@ func (q *Queue) AllowSend(f *gofunction.Function) { deadletter.AllowSend(f.Role,
 // Invoke hands the messages to a function. The function's role may receive and delete them, and change when a failed
 // message comes again. The function finds the address of the queue of failures in [schema.FailureQueueVariable], and
 // may send to it what no attempt can handle. Its answer says which messages of a batch failed
-// (events.SQSEventResponse). Invoke ends the program, by [props.Refuse], if there is no such function.
+// (events.SQSEventResponse). Invoke ends the program, by [props.Fatal], if there is no such function.
 func (q *Queue) Invoke(function *gofunction.Function) {
 	var f finding.List
 	function.Check(&f, "Invoke")
 	if err := f.Err(); err != nil {
-		props.Refuse(err)
+		props.Fatal(err)
 	}
 	awsiam.Grant_AddToPrincipal(&awsiam.GrantOnPrincipalOptions{
 		Grantee: function.Role,
@@ -109,7 +110,7 @@ func (q *Queue) Invoke(function *gofunction.Function) {
 	described := &awslambda.CfnEventSourceMappingProps{
 		FunctionName:          function.Resource.FunctionName(),
 		EventSourceArn:        q.Resource.QueueArn(),
-		BatchSize:             jsii.Number(cmp.Or(q.props.On.BatchSize, mostMessages)),
+		BatchSize:             jsii.Number(cmp.Or(q.props.On.BatchSize, maxMessages)),
 		FunctionResponseTypes: jsii.Strings("ReportBatchItemFailures"),
 	}
 	if q.props.On.MaximumConcurrency > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -15,7 +16,7 @@ import (
 
 // A function handles new items, in batches.
 func ExampleNew() {
-	defer jsii.Close()
+	defer props.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("orders"), nil)
 	orders := table.New(stack, "Orders", table.Props{Table: schema.Table{

@@ -21,11 +21,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
-// What AWS Lambda is told where the trigger says nothing. The age is the longest that [schema.OnStream.MaximumAge]
-// allows.
 const (
+	// defaultBatchSize is AWS Lambda's.
 	defaultBatchSize = 100
-	defaultAge       = 23 * time.Hour
+	// maxAge is how old a record may get before AWS Lambda gives it up. A stream keeps it an hour longer, for readers
+	// of the place that the queue of failures names ("Change data capture for DynamoDB Streams").
+	maxAge = 23 * time.Hour
 )
 
 // Props describe a mapping. Table, Function and OnFailure are required.
@@ -34,12 +35,11 @@ type Props struct {
 	Table *table.Table
 	// Function handles the records.
 	Function *gofunction.Function
-	// OnFailure receives the places of the records that AWS Lambda gave up, because they were too old or had been tried
-	// too often. The function finds its address in [schema.FailureQueueVariable], and may send to it what no attempt
-	// can handle.
+	// OnFailure receives the places of the records that AWS Lambda gave up, because they were too old. The function
+	// finds its address in [schema.FailureQueueVariable], and may send to it what no attempt can handle.
 	OnFailure awssqs.IQueue
-	// On says which records the function gets, and how. Its Table and its names do not count. Default: every record, as
-	// soon as it is read.
+	// On says which records the function gets, and how. Its ID, Table, After, Changes and Failures are ignored.
+	// Default: every record, as soon as it is read.
 	On schema.OnStream
 }
 
@@ -65,7 +65,7 @@ func (p Props) Validate() error {
 // oldest that the stream has.
 type Mapping struct {
 	constructs.Construct
-	// Resource is the event source mapping.
+	// Resource is the event source mapping. Its setters change what no prop does, such as the parallelization factor.
 	Resource awslambda.CfnEventSourceMapping
 	// BatchWindow is how long records are gathered, and so how old they normally get.
 	BatchWindow time.Duration
@@ -74,7 +74,7 @@ type Mapping struct {
 }
 
 // New declares a mapping, and lets the function's role read exactly that stream
-// and write to the failure queue. It ends the program, by [props.Refuse], with
+// and write to the failure queue. It ends the program, by [props.Fatal], with
 // the error of [Props.Validate] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Mapping {
 	props.Accept("stream", scope, id, p.Validate())
@@ -90,10 +90,8 @@ func New(scope constructs.Construct, id string, p Props) *Mapping {
 		EventSourceArn:                 stream,
 		StartingPosition:               jsii.String("TRIM_HORIZON"),
 		BatchSize:                      jsii.Number(cmp.Or(p.On.BatchSize, defaultBatchSize)),
-		MaximumRecordAgeInSeconds:      jsii.Number(cmp.Or(p.On.MaximumAge, defaultAge).Seconds()),
+		MaximumRecordAgeInSeconds:      jsii.Number(maxAge.Seconds()),
 		BisectBatchOnFunctionError:     !p.On.Whole,
-		ParallelizationFactor:          props.Optional(float64(p.On.Parallel)),
-		MaximumRetryAttempts:           props.Optional(float64(p.On.Retries)),
 		MaximumBatchingWindowInSeconds: props.Optional(p.On.BatchWindow.Seconds()),
 		DestinationConfig: &awslambda.CfnEventSourceMapping_DestinationConfigProperty{
 			OnFailure: &awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: p.OnFailure.QueueArn()},

@@ -61,14 +61,16 @@ func declare(app awscdk.App) {
 			t.GrantStream(reader)
 		}
 	}
-	stream.New(stack, "All", stream.Props{
+	all := stream.New(stack, "All", stream.Props{
 		Table: source, Function: function("Second"), OnFailure: queue,
 		On: schema.OnStream{
 			Filters:   []map[string]any{{"eventName": []any{"REMOVE"}}, {"eventName": []any{"INSERT"}}},
-			BatchSize: 7, BatchWindow: time.Minute, Parallel: 2, Retries: 3, MaximumAge: time.Hour,
-			ReportItemFailures: true,
+			BatchSize: 7, BatchWindow: time.Minute, ReportItemFailures: true,
 		},
 	})
+	all.Resource.SetParallelizationFactor(jsii.Number(2))
+	all.Resource.SetMaximumRetryAttempts(jsii.Number(3))
+	all.Resource.SetMaximumRecordAgeInSeconds(jsii.Number(3600))
 }
 
 // The golden files have the mappings, what each function may read, and the warnings: DynamoDB

@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/constructs-go/constructs/v10"
 
-	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
@@ -22,8 +21,8 @@ import (
 type DatabaseProps struct {
 	// Database is the data model. Required.
 	Database schema.Database
-	// Prefix begins the physical table names: "aah" gives "aah-questions".
-	// Default: names that AWS CloudFormation makes up.
+	// Prefix is the prefix of the physical table names: "aah" gives "aah-questions". Default: names that AWS
+	// CloudFormation makes up.
 	Prefix string
 	// RemoveWithStack, DeletionProtection and OwnedKey are as in [Props], for every table.
 	RemoveWithStack, DeletionProtection, OwnedKey bool
@@ -51,9 +50,7 @@ func (p DatabaseProps) validate(region string) error {
 			break
 		}
 	}
-	props.CheckRemoval(&f, "Props.DeletionProtection", p.RemoveWithStack, p.DeletionProtection)
-	checkKeys(&f, "Props.OwnedKey", p.OwnedKey, p.Key)
-	key.Check(&f, "Props.Key", p.Key, region)
+	checkProtection(&f, p.RemoveWithStack, p.DeletionProtection, p.OwnedKey, p.Key, region)
 	p.Check(&f, "Props.Options", region)
 	return f.Err()
 }
@@ -143,7 +140,7 @@ func (p DatabaseProps) tables() []Props {
 }
 
 // NewDatabase declares all tables of a data model; their construct ids are their
-// logical names. It ends the program, by [props.Refuse], with the error of
+// logical names. It ends the program, by [props.Fatal], with the error of
 // [DatabaseProps.Validate] before it declares anything; the error then includes what
 // depends on the stack's region.
 func NewDatabase(scope constructs.Construct, id string, p DatabaseProps) *Database {
@@ -152,7 +149,8 @@ func NewDatabase(scope constructs.Construct, id string, p DatabaseProps) *Databa
 	constructs.NewConstruct_Override(d, scope, &id)
 	p.claimNames(d)
 	for _, t := range p.tables() {
-		d.Tables = append(d.Tables, New(d, t.Table.Name, t))
+		name := t.Table.Name
+		d.Tables = append(d.Tables, newTable(d, name, props.LocationBelow(d, name), t))
 	}
 	return d
 }
@@ -208,7 +206,7 @@ func (p DatabaseProps) claimNames(scope constructs.Construct) {
 	}
 }
 
-// Table returns the table of that logical name. It ends the program, by [props.Refuse], if the data
+// Table returns the table of that logical name. It ends the program, by [props.Fatal], if the data
 // model has no table of that name.
 func (d *Database) Table(name string) *Table {
 	for _, t := range d.Tables {
@@ -216,7 +214,7 @@ func (d *Database) Table(name string) *Table {
 			return t
 		}
 	}
-	props.Refuse(fmt.Errorf("the database has no table %q: spell it as the data model does", name))
+	props.Fatal(fmt.Errorf("the database has no table %q: spell it as the data model does", name))
 	return nil
 }
 

@@ -2,7 +2,6 @@ package table
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -18,32 +17,18 @@ import (
 func declare(scope constructs.Construct, p Props) (awsdynamodb.TableV2, awsdynamodb.CfnGlobalTable) {
 	o := p.Options
 	partition, sort := primaryKey(p.Table, p.Table.Key)
-	description := &awsdynamodb.TablePropsV2{
-		PartitionKey:                     partition,
-		SortKey:                          sort,
-		GlobalSecondaryIndexes:           indexes(p.Table, o),
-		Billing:                          billing(p.Table, o),
-		DynamoStream:                     awsdynamodb.StreamViewType(p.Table.Stream),
-		Encryption:                       awsdynamodb.TableEncryptionV2_AwsManagedKey(),
-		DeletionProtection:               &p.DeletionProtection,
-		RemovalPolicy:                    removal(p),
-		PointInTimeRecoverySpecification: recovery(cmp.Or(o.RecoveryDays, p.Table.RecoveryDays, longestRecovery)),
-		WarmThroughput:                   warm(o.WarmReadUnits, o.WarmWriteUnits),
-		ResourcePolicy:                   o.ResourcePolicy,
-		StreamResourcePolicy:             o.StreamPolicy,
-		KinesisStream:                    o.KinesisStream,
-		Replicas:                         replicas(o),
-		TableName:                        props.Optional(p.Name),
-		TimeToLiveAttribute:              props.Optional(p.Table.TimeToLive),
-	}
-	if o.InfrequentAccess {
-		description.TableClass = awsdynamodb.TableClass_STANDARD_INFREQUENT_ACCESS
-	}
-	if o.ContributorInsights != NoInsights {
-		description.ContributorInsightsSpecification = &awsdynamodb.ContributorInsightsSpecification{
-			Enabled: jsii.Bool(true), Mode: awsdynamodb.ContributorInsightsMode(o.ContributorInsights),
-		}
-	}
+	description := o.CDK
+	description.PartitionKey, description.SortKey = partition, sort
+	description.GlobalSecondaryIndexes = indexes(p.Table, o)
+	description.Billing = billing(p.Table, o)
+	description.DynamoStream = awsdynamodb.StreamViewType(p.Table.Stream)
+	description.Encryption = awsdynamodb.TableEncryptionV2_AwsManagedKey()
+	description.DeletionProtection = &p.DeletionProtection
+	description.RemovalPolicy = removal(p)
+	description.PointInTimeRecoverySpecification = recovery(cmp.Or(o.RecoveryDays, longestRecovery))
+	description.Replicas = replicas(o)
+	description.TableName = props.Optional(p.Name)
+	description.TimeToLiveAttribute = props.Optional(p.Table.TimeToLive)
 	// Encryption with a customer managed key names the key in each replica, which the
 	// CDK does only for stacks with a region.
 	agnostic := props.IsToken(props.Region(scope))
@@ -57,17 +42,12 @@ func declare(scope constructs.Construct, p Props) (awsdynamodb.TableV2, awsdynam
 		}
 		description.Encryption = awsdynamodb.TableEncryptionV2_CustomerManagedKey(p.Key, &keys)
 	}
-	table := awsdynamodb.NewTableV2(scope, jsii.String("Resource"), description)
-	resource := table.Node().DefaultChild().(awsdynamodb.CfnGlobalTable)
-	if o.ResourcePolicy != nil {
-		for i, r := range o.Replicas {
-			// Otherwise a feature flag of the app would decide whether a replica has the policy of
-			// its table.
-			if r.ResourcePolicy == nil {
-				resource.AddPropertyDeletionOverride(jsii.String(fmt.Sprintf("Replicas.%d.ResourcePolicy", i)))
-			}
-		}
+	if o.CDK.ResourcePolicy != nil {
+		// Otherwise a replica without a policy of its own has the table's, in an app without this feature flag.
+		scope.Node().SetContext(jsii.String("@aws-cdk/aws-dynamodb:resourcePolicyPerReplica"), true)
 	}
+	table := awsdynamodb.NewTableV2(scope, jsii.String("Resource"), &description)
+	resource := table.Node().DefaultChild().(awsdynamodb.CfnGlobalTable)
 	if p.Key != nil && agnostic {
 		// Such a stack has no replica but the table itself.
 		resource.AddPropertyOverride(jsii.String("Replicas.0.SSESpecification.KMSMasterKeyId"), p.Key.KeyArn())
@@ -119,19 +99,17 @@ func attributes(t schema.Table, names []string) *[]*awsdynamodb.Attribute {
 func indexes(t schema.Table, o Options) *[]*awsdynamodb.GlobalSecondaryIndexPropsV2 {
 	var list []*awsdynamodb.GlobalSecondaryIndexPropsV2
 	for _, i := range t.Indexes {
-		own := o.Indexes[i.Name]
-		index := &awsdynamodb.GlobalSecondaryIndexPropsV2{
-			IndexName:            &i.Name,
-			PartitionKeys:        attributes(t, i.PartitionAttributes()),
-			SortKeys:             attributes(t, i.SortAttributes()),
-			ProjectionType:       awsdynamodb.ProjectionType_ALL,
-			MaxReadRequestUnits:  units(cmp.Or(own.MaximumReadUnits, o.MaximumReadUnits)),
-			MaxWriteRequestUnits: units(cmp.Or(own.MaximumWriteUnits, o.MaximumWriteUnits)),
-			WarmThroughput: warm(cmp.Or(own.WarmReadUnits, o.WarmReadUnits),
-				cmp.Or(own.WarmWriteUnits, o.WarmWriteUnits)),
-			ReadCapacity:  own.Read.capacity(),
-			WriteCapacity: own.Write.capacity(),
+		index := awsdynamodb.GlobalSecondaryIndexPropsV2{IndexName: &i.Name}
+		for _, given := range o.givenIndexes() {
+			if *given.IndexName == i.Name {
+				index = given
+			}
 		}
+		index.PartitionKeys = attributes(t, i.PartitionAttributes())
+		index.SortKeys = attributes(t, i.SortAttributes())
+		index.ProjectionType = awsdynamodb.ProjectionType_ALL
+		index.MaxReadRequestUnits = cmp.Or(index.MaxReadRequestUnits, units(o.MaximumReadUnits))
+		index.MaxWriteRequestUnits = cmp.Or(index.MaxWriteRequestUnits, units(o.MaximumWriteUnits))
 		switch i.Projection {
 		case schema.ProjectKeysOnly:
 			index.ProjectionType = awsdynamodb.ProjectionType_KEYS_ONLY
@@ -139,7 +117,7 @@ func indexes(t schema.Table, o Options) *[]*awsdynamodb.GlobalSecondaryIndexProp
 			index.ProjectionType = awsdynamodb.ProjectionType_INCLUDE
 			index.NonKeyAttributes = jsii.Strings(i.Include...)
 		}
-		list = append(list, index)
+		list = append(list, &index)
 	}
 	return props.OptionalList(list)
 }
@@ -179,13 +157,6 @@ func (s Scaling) capacity() awsdynamodb.Capacity {
 // units is nil for 0.
 func units(number int) *float64 { return props.Optional(float64(number)) }
 
-func warm(reads, writes int) *awsdynamodb.WarmThroughput {
-	if reads == 0 && writes == 0 {
-		return nil
-	}
-	return &awsdynamodb.WarmThroughput{ReadUnitsPerSecond: units(reads), WriteUnitsPerSecond: units(writes)}
-}
-
 func recovery(days int) *awsdynamodb.PointInTimeRecoverySpecification {
 	return &awsdynamodb.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: jsii.Bool(true),
 		RecoveryPeriodInDays: jsii.Number(days)}
@@ -195,19 +166,13 @@ func recovery(days int) *awsdynamodb.PointInTimeRecoverySpecification {
 func replicas(o Options) *[]*awsdynamodb.ReplicaTableProps {
 	var list []*awsdynamodb.ReplicaTableProps
 	for _, r := range o.Replicas {
-		replica := &awsdynamodb.ReplicaTableProps{
-			Region:               &r.Region,
-			MaxReadRequestUnits:  units(r.MaximumReadUnits),
-			ReadCapacity:         r.Read.capacity(),
-			KinesisStream:        r.KinesisStream,
-			DeletionProtection:   props.Optional(r.DeletionProtection),
-			ResourcePolicy:       r.ResourcePolicy,
-			StreamResourcePolicy: r.StreamPolicy,
-		}
+		replica := r.CDK
+		replica.Region = &r.Region
+		replica.DeletionProtection = props.Optional(r.DeletionProtection)
 		if r.RecoveryDays != 0 {
 			replica.PointInTimeRecoverySpecification = recovery(r.RecoveryDays)
 		}
-		list = append(list, replica)
+		list = append(list, &replica)
 	}
 	return props.OptionalList(list)
 }

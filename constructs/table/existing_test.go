@@ -90,10 +90,10 @@ func TestExistingIsDescribed(t *testing.T) {
 	if diff := cmp.Diff(want, descriptions); diff != "" {
 		t.Errorf("descriptions (-want +got):\n%s", diff)
 	}
-	for name, model := range synthesised.Metadata {
-		// Apart from data models, which TestModel checks, the template is empty.
-		if strings.Contains(name, "existing-table") || synthtest.At(model, "table") == nil ||
-			synthtest.At(model, "Arn") != nil {
+	for name, entry := range synthesised.Metadata {
+		// Apart from what the schema says of tables, the template is empty.
+		if strings.Contains(name, "existing-table") || synthtest.At(entry, "table") == nil ||
+			synthtest.At(entry, "Arn") != nil {
 			t.Errorf("the template has the description: its metadata is %v", synthesised.Metadata)
 		}
 	}

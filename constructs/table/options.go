@@ -3,15 +3,11 @@ package table
 import (
 	"cmp"
 	"fmt"
-	"maps"
+	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awskinesis"
-	"github.com/aws/constructs-go/constructs/v10"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -26,10 +22,6 @@ const (
 	// defaultTarget is a percentage ("Managing throughput
 	// capacity automatically with DynamoDB auto scaling").
 	defaultTarget = 70
-	// warmReads and warmWrites are the warm throughput of new on-demand tables and indexes,
-	// in units a second; it cannot be lowered ("Understanding DynamoDB warm throughput in
-	// different scenarios").
-	warmReads, warmWrites = 12000, 4000
 	// growth times the minimum is the default maximum of scaled capacity.
 	growth = 10
 )
@@ -39,39 +31,16 @@ const (
 type Options struct {
 	// OnDemand makes you pay by the request, also if the description provisions capacity. Default: as described.
 	OnDemand bool
-	// MaximumReadUnits and MaximumWriteUnits limit cost: they are the most request units a second that an on-demand
-	// table serves, and that each of its indexes serves. DynamoDB throttles requests beyond them, so a maximum below
-	// the usual peak loses requests. DynamoDB keeps to them only roughly. Default: no maximum.
+	// MaximumReadUnits and MaximumWriteUnits limit cost: they limit the request units a second that an on-demand table
+	// serves, and that each of its indexes serves. DynamoDB throttles requests beyond them, so a maximum below the
+	// usual peak loses requests. DynamoDB keeps to them only roughly. Default: no maximum.
 	MaximumReadUnits, MaximumWriteUnits int
-	// Read and Write are provisioned capacity of the table and of each of its indexes, instead of what the description
-	// says. Set both or neither. Default: as described.
+	// Read and Write are the provisioned capacity of the table and of each of its indexes, instead of the
+	// description's. Set both or neither. Default: as described.
 	Read, Write Scaling
-	// WarmReadUnits and WarmWriteUnits are the units a second for which the table and each of its indexes are ready at
-	// once, such as at a launch. You pay for them once and cannot lower them. Allowed: from 12,000 reads and 4,000
-	// writes up on-demand, from the minimum of Read and Write up otherwise. Default: DynamoDB's default for new tables.
-	WarmReadUnits, WarmWriteUnits int
-	// Indexes are throughputs of indexes by name, where they differ from the table's. Every table with these options
-	// must have the index: see [DatabaseOptions.Each]. Default: the table's.
-	Indexes map[string]IndexOptions
 
-	// RecoveryDays is how far back point-in-time recovery reaches: 1 to 35 days. You cannot switch it off. Default: as
-	// described, or else 35.
-	RecoveryDays int `min:"1" max:"35" default:"what the table's description says"`
-	// InfrequentAccess makes storage cheaper and requests more expensive: the table class DynamoDB Standard-Infrequent
-	// Access. Default: DynamoDB Standard.
-	InfrequentAccess bool
-	// ContributorInsights counts, in Amazon CloudWatch, which keys of the table and of
-	// its indexes are used most. Default: [NoInsights].
-	ContributorInsights ContributorInsights
-	// ResourcePolicy lets further principals use the table. Principals of other accounts need a customer managed key.
-	// Write "*" for the resource: it means the table, whose name is not known before. Default: none.
-	ResourcePolicy awsiam.PolicyDocument
-	// StreamPolicy is the same for the table's stream. DynamoDB takes no policy for a stream that it is about to
-	// create, so add the policy in a later deployment ("DynamoDB resource-based policy considerations"). Default: none.
-	StreamPolicy awsiam.PolicyDocument
-	// KinesisStream receives every change of an item, beside the table's own stream.
-	// Default: none.
-	KinesisStream awskinesis.IStream
+	// RecoveryDays is how far back point-in-time recovery reaches: 1 to 35 days. You cannot switch it off. Default: 35.
+	RecoveryDays int `min:"1" max:"35" default:"35 days"`
 
 	// Replicas are copies of the table in other regions, to read and write like the table: a global table, eventually
 	// consistent, where the last writer wins. A transaction or condition sees one region only, so write to one region
@@ -79,25 +48,23 @@ type Options struct {
 	// description says. Provisioned capacity counts for each region. Removing a replica from the list deletes its data.
 	// Default: none.
 	Replicas []Replica
+
+	// CDK are properties of the CDK's table that the construct hands through: tags, table class, warm throughput,
+	// contributor insights, resource policies, and a Kinesis stream of changes. GlobalSecondaryIndexes has the
+	// throughput of single indexes, warm throughput included, each with the IndexName of an index that every table with
+	// these options has: see [DatabaseOptions.Each]. A property that the table's description or another prop decides is
+	// refused. Default: the CDK's defaults.
+	CDK awsdynamodb.TablePropsV2
 }
 
 // Scaling is provisioned capacity that follows the load. The zero value means no provisioned capacity.
 type Scaling struct {
 	// Minimum is the fewest units a second, with which the table begins: 1 or more. Required.
 	Minimum int
-	// Maximum is the most units a second: Minimum or more. Default: ten times the minimum.
+	// Maximum limits the units a second: Minimum or more. Default: ten times the minimum.
 	Maximum int
 	// TargetPercent is how much of the capacity should be in use: 20 to 90. Default: 70.
 	TargetPercent int `min:"20" max:"90" default:"70"`
-}
-
-// IndexOptions are the throughput of an index. A zero field has the table's value.
-type IndexOptions struct {
-	// MaximumReadUnits, MaximumWriteUnits, WarmReadUnits and WarmWriteUnits are as in [Options]. An index that takes
-	// fewer writes than its table throttles the table's writes.
-	MaximumReadUnits, MaximumWriteUnits, WarmReadUnits, WarmWriteUnits int
-	// Read and Write are as in [Options], but you can set one alone.
-	Read, Write Scaling
 }
 
 // Replica is a copy of a table in another region. A zero field has the table's value.
@@ -112,31 +79,11 @@ type Replica struct {
 	// RecoveryDays is how far back its own point-in-time recovery reaches: 1 to 35.
 	// Default: as the table.
 	RecoveryDays int `min:"1" max:"35" default:"the table's"`
-	// MaximumReadUnits and Read are as in [Options]. Writes have the same maximum and capacity in every region.
-	// Default: as the table.
-	MaximumReadUnits int
-	Read             Scaling
-	// KinesisStream, a stream of this region, receives every change of an item in it. Default: none.
-	KinesisStream awskinesis.IStream
-	// ResourcePolicy and StreamPolicy are as in [Options], for this region alone. Deploy them after the replica: AWS
-	// CloudFormation does not take both in one deployment ("DynamoDB resource-based policy considerations"). Default:
-	// none, even if the table has one.
-	ResourcePolicy, StreamPolicy awsiam.PolicyDocument
+	// CDK are properties of the CDK's replica that the construct hands through, such as policies and a Kinesis stream
+	// of its region. Deploy policies after the replica: AWS CloudFormation does not take both in one deployment
+	// ("DynamoDB resource-based policy considerations"). Default: the CDK's defaults.
+	CDK awsdynamodb.ReplicaTableProps
 }
-
-// ContributorInsights says which keys Amazon CloudWatch counts. It costs by the
-// event ("CloudWatch Contributor Insights for DynamoDB").
-type ContributorInsights string
-
-// The modes.
-const (
-	// NoInsights counts nothing.
-	NoInsights ContributorInsights = ""
-	// ThrottledKeys counts the keys whose requests DynamoDB throttles. It costs nothing while it throttles none.
-	ThrottledKeys ContributorInsights = "THROTTLED_KEYS"
-	// AccessedAndThrottledKeys counts the keys of all requests.
-	AccessedAndThrottledKeys ContributorInsights = "ACCESSED_AND_THROTTLED_KEYS"
-)
 
 // DatabaseOptions are the options of all tables of a data model. The zero value is
 // the safe default.
@@ -180,29 +127,58 @@ type environment struct {
 func (o Options) check(f *finding.List, path string, e environment) {
 	o.checkCapacity(f, path, e.table)
 	f.Limits(path, o)
-	switch o.ContributorInsights {
-	case NoInsights, ThrottledKeys, AccessedAndThrottledKeys:
-	default:
-		f.Add(path+".ContributorInsights", string(o.ContributorInsights),
-			"NoInsights, ThrottledKeys or AccessedAndThrottledKeys", "use one of the constants of package table")
+	checkHandedThrough(f, path+".CDK", o.CDK)
+	for i, index := range o.givenIndexes() {
+		at := fmt.Sprintf("%s.CDK.GlobalSecondaryIndexes[%d]", path, i)
+		checkHandedThrough(f, at, index)
+		if _, ok := e.table.Index(*index.IndexName); !ok {
+			f.Add(at+".IndexName", *index.IndexName, indexNames(e.table), "name an index of "+e.table.Name)
+		}
 	}
-	if o.StreamPolicy != nil && e.table.Stream == schema.StreamNone && len(o.Replicas) == 0 {
-		f.Add(path+".StreamPolicy", "a policy", "none for "+e.table.Name+", which has no stream",
-			"set Stream in the table's schema, or leave the policy out")
-	}
-	checkGiven(f, path, e.region, o.KinesisStream, o.ResourcePolicy, o.StreamPolicy)
 	o.checkReplicas(f, path, e)
 }
 
-// checkGiven adds a finding for each resource of the caller that a table or a replica
-// cannot use; nil is the default of each.
-func checkGiven(f *finding.List, path, region string, stream awskinesis.IStream, policy,
-	streamPolicy awsiam.PolicyDocument) {
-	props.CheckResource(f, path+".KinesisStream", stream, region)
-	for i, document := range []awsiam.PolicyDocument{policy, streamPolicy} {
-		if document != nil && props.IsNil(document) {
-			f.Add(path+[]string{".ResourcePolicy", ".StreamPolicy"}[i], document, "a policy, or nil",
-				"leave it out for none: in an interface, a nil pointer is not nil")
+// givenIndexes returns the CDK's properties of indexes. Each has a name, which may be empty.
+func (o Options) givenIndexes() []awsdynamodb.GlobalSecondaryIndexPropsV2 {
+	if o.CDK.GlobalSecondaryIndexes == nil {
+		return nil
+	}
+	return props.Map(*o.CDK.GlobalSecondaryIndexes,
+		func(given *awsdynamodb.GlobalSecondaryIndexPropsV2) (index awsdynamodb.GlobalSecondaryIndexPropsV2) {
+			if given != nil {
+				index = *given
+			}
+			index.IndexName = cmp.Or(index.IndexName, new(""))
+			return index
+		})
+}
+
+// decided are properties of the CDK's that are not handed through. Each has the remedy.
+var decided = map[string]string{
+	"PartitionKey": inDescription, "PartitionKeys": inDescription, "SortKey": inDescription, "SortKeys": inDescription,
+	"ProjectionType": inDescription, "NonKeyAttributes": inDescription, "LocalSecondaryIndexes": inDescription,
+	"DynamoStream": inDescription, "TimeToLiveAttribute": inDescription,
+	"Region": "set Region", "Replicas": "set Replicas", "RemovalPolicy": "set RemoveWithStack",
+	"DeletionProtection": "set DeletionProtection", "Encryption": "set Key or OwnedKey",
+	"TableName":                        "set the prefix of the tables or the name of the table",
+	"Billing":                          "set OnDemand, MaximumReadUnits and MaximumWriteUnits, or Read and Write",
+	"PointInTimeRecovery":              "set RecoveryDays",
+	"PointInTimeRecoverySpecification": "set RecoveryDays",
+	"MultiRegionConsistency":           noStrong,
+	"WitnessRegion":                    noStrong,
+}
+
+const (
+	inDescription = "change the description of the table"
+	noStrong      = "leave it out: strongly consistent replicas take neither transactions nor a time to live"
+)
+
+// checkHandedThrough adds a finding for each property of the CDK's that is set and decided elsewhere.
+func checkHandedThrough(f *finding.List, path string, given any) {
+	for field, value := range reflect.ValueOf(given).Fields() {
+		if remedy, ok := decided[field.Name]; ok && !value.IsZero() {
+			f.Append(finding.Finding{Path: path + "." + field.Name, Got: "a value",
+				Allowed: "none, since another prop or the description decides it", Remedy: remedy})
 		}
 	}
 }
@@ -214,41 +190,12 @@ func (o Options) checkCapacity(f *finding.List, path string, t schema.Table) {
 			"choose: a table is paid by the request or by its capacity")
 	}
 	if given {
-		o.Read.check(f, path+".Read", true)
-		o.Write.check(f, path+".Write", true)
+		o.Read.check(f, path+".Read")
+		o.Write.check(f, path+".Write")
 	}
-	read, write := o.scaling(t)
-	provisioned := read != Scaling{}
-	checkThroughput(f, path, IndexOptions{o.MaximumReadUnits, o.MaximumWriteUnits, o.WarmReadUnits, o.WarmWriteUnits,
-		read, write}, t, provisioned)
-	for _, name := range slices.Sorted(maps.Keys(o.Indexes)) {
-		index, indexPath := o.Indexes[name], fmt.Sprintf("%s.Indexes[%q]", path, name)
-		if _, ok := t.Index(name); !ok {
-			f.Add(indexPath, name, indexNames(t), "name an index of "+t.Name)
-			continue
-		}
-		index.Read.check(f, indexPath+".Read", false)
-		index.Write.check(f, indexPath+".Write", false)
-		if !provisioned && (index.Read != Scaling{} || index.Write != Scaling{}) {
-			f.Add(indexPath, "provisioned capacity", "none on "+t.Name+", which is on-demand",
-				"set Read and Write of the table too")
-		}
-		index.Read, index.Write = cmp.Or(index.Read, read), cmp.Or(index.Write, write)
-		checkThroughput(f, indexPath, index, t, provisioned)
-	}
-}
-
-// checkThroughput checks what tables and indexes have in common. Read and Write are those of the table where the index
-// has none.
-func checkThroughput(f *finding.List, path string, o IndexOptions, t schema.Table, provisioned bool) {
-	checkMaximum(f, path+".MaximumReadUnits", o.MaximumReadUnits, t, provisioned)
-	checkMaximum(f, path+".MaximumWriteUnits", o.MaximumWriteUnits, t, provisioned)
-	leastReads, leastWrites := warmReads, warmWrites
-	if provisioned {
-		leastReads, leastWrites = max(o.Read.Minimum, 1), max(o.Write.Minimum, 1)
-	}
-	checkWarm(f, path+".WarmReadUnits", o.WarmReadUnits, leastReads)
-	checkWarm(f, path+".WarmWriteUnits", o.WarmWriteUnits, leastWrites)
+	read, _ := o.scaling(t)
+	checkMaximum(f, path+".MaximumReadUnits", o.MaximumReadUnits, t, read != Scaling{})
+	checkMaximum(f, path+".MaximumWriteUnits", o.MaximumWriteUnits, t, read != Scaling{})
 }
 
 func checkMaximum(f *finding.List, path string, units int, t schema.Table, provisioned bool) {
@@ -261,18 +208,8 @@ func checkMaximum(f *finding.List, path string, units int, t schema.Table, provi
 	}
 }
 
-func checkWarm(f *finding.List, path string, units, least int) {
-	if units != 0 && (units < least || units > props.LargestNumber) {
-		f.Add(path, units, fmt.Sprintf("%d to 2147483647 units in a second", least),
-			"leave it 0: it cannot be less than what the table is ready for anyhow")
-	}
-}
-
 // check adds a finding for each part that is invalid.
-func (s Scaling) check(f *finding.List, path string, required bool) {
-	if !required && s == (Scaling{}) {
-		return
-	}
+func (s Scaling) check(f *finding.List, path string) {
 	if s.Minimum < 1 || s.Minimum > props.LargestNumber/growth {
 		f.Add(path+".Minimum", s.Minimum, "1 to 214748364 units in a second", "Read and Write both need one")
 	}
@@ -283,20 +220,6 @@ func (s Scaling) check(f *finding.List, path string, required bool) {
 	f.Limits(path, s)
 }
 
-// checkRegions returns a [finding.List] if a replica is in a region that the CDK
-// does not know.
-func (o Options) checkRegions(scope constructs.Construct) error {
-	var f finding.List
-	if !props.IsNil(scope) {
-		for i, r := range o.Replicas {
-			if regionName.MatchString(r.Region) {
-				props.CheckRegion(&f, fmt.Sprintf("Props.Options.Replicas[%d].Region", i), r.Region)
-			}
-		}
-	}
-	return f.Err()
-}
-
 func (o Options) checkReplicas(f *finding.List, path string, e environment) {
 	if len(o.Replicas) == 0 {
 		return
@@ -305,7 +228,6 @@ func (o Options) checkReplicas(f *finding.List, path string, e environment) {
 		f.Add(path+".Replicas", len(o.Replicas), "none in a stack for any region",
 			"give the stack an environment with a region")
 	}
-	read, _ := o.scaling(e.table)
 	regions := map[string]bool{}
 	for i, r := range o.Replicas {
 		at := fmt.Sprintf("%s.Replicas[%d]", path, i)
@@ -317,23 +239,18 @@ func (o Options) checkReplicas(f *finding.List, path string, e environment) {
 				"leave it out: the table itself is there")
 		case regions[r.Region]:
 			f.Add(at+".Region", r.Region, "each region once", "leave one of them out")
+		case e.region != "": // else there is no app yet, and the CDK is not asked
+			props.CheckRegion(f, at+".Region", r.Region)
 		}
 		regions[r.Region] = true
 		r.checkKey(f, at+".KeyARN", e.customerKey)
 		props.CheckRemoval(f, at+".DeletionProtection", e.removed, r.DeletionProtection)
 		f.Limits(at, r)
-		r.Read.check(f, at+".Read", false)
-		if (r.Read != Scaling{}) && read == (Scaling{}) {
-			f.Add(at+".Read", "provisioned capacity", "none on "+e.table.Name+", which is on-demand",
-				"set Read and Write of the table too")
-		}
-		checkMaximum(f, at+".MaximumReadUnits", r.MaximumReadUnits, e.table, read != Scaling{})
-		checkGiven(f, at, r.Region, r.KinesisStream, r.ResourcePolicy, r.StreamPolicy)
+		checkHandedThrough(f, at+".CDK", r.CDK)
 	}
 }
 
 func (r Replica) checkKey(f *finding.List, path string, customerKey bool) {
-	match := keyARN.FindStringSubmatch(r.KeyARN)
 	switch {
 	case !customerKey && r.KeyARN != "":
 		f.Add(path, r.KeyARN, "none without a customer managed key of the table",
@@ -341,8 +258,8 @@ func (r Replica) checkKey(f *finding.List, path string, customerKey bool) {
 	case customerKey && r.KeyARN == "":
 		f.Add(path, r.KeyARN, "the ARN of a key in "+r.Region,
 			"a table with a customer managed key needs one in each region of a replica")
-	case r.KeyARN != "" && !props.IsToken(r.KeyARN) && (match == nil || match[1] != r.Region):
-		f.Add(path, r.KeyARN, "the ARN of a key in "+r.Region,
+	case customerKey:
+		props.CheckARN(f, path, r.KeyARN, r.Region, keyARN, "the ARN of a key in "+r.Region,
 			"write it as arn:aws:kms:REGION:ACCOUNT:key/ID: a key encrypts in its own region")
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -48,6 +49,20 @@ func policy(action string) awsiam.PolicyDocument {
 	}})
 }
 
+func insights(mode awsdynamodb.ContributorInsightsMode) *awsdynamodb.ContributorInsightsSpecification {
+	return &awsdynamodb.ContributorInsightsSpecification{Enabled: jsii.Bool(true), Mode: mode}
+}
+
+func warm(reads, writes int) *awsdynamodb.WarmThroughput {
+	return &awsdynamodb.WarmThroughput{ReadUnitsPerSecond: props.Optional(float64(reads)),
+		WriteUnitsPerSecond: props.Optional(float64(writes))}
+}
+
+func scaled(least, most int) awsdynamodb.Capacity {
+	return awsdynamodb.Capacity_Autoscaled(&awsdynamodb.AutoscaledCapacityOptions{
+		MinCapacity: jsii.Number(least), SeedCapacity: jsii.Number(least), MaxCapacity: jsii.Number(most)})
+}
+
 func role(stack awscdk.Stack, id string) awsiam.Role {
 	return awsiam.NewRole(stack, &id, &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil)})
@@ -62,15 +77,23 @@ func declareOptions(stack awscdk.Stack) {
 		Database: database,
 		Key:      key,
 		Options: table.DatabaseOptions{
-			All: table.Options{MaximumReadUnits: 1, ContributorInsights: table.AccessedAndThrottledKeys},
+			All: table.Options{MaximumReadUnits: 1, CDK: awsdynamodb.TablePropsV2{
+				ContributorInsightsSpecification: insights("ACCESSED_AND_THROTTLED_KEYS")}},
 			Each: map[string]table.Options{"AllOfIt": {
-				OnDemand: true, MaximumReadUnits: 500, MaximumWriteUnits: 100, WarmReadUnits: 13000,
-				WarmWriteUnits: 5000,
-				Indexes: map[string]table.IndexOptions{
-					"ByEnd": {MaximumReadUnits: 50, MaximumWriteUnits: 60, WarmReadUnits: 14000, WarmWriteUnits: 6000}},
-				RecoveryDays: 3, InfrequentAccess: true, ContributorInsights: table.ThrottledKeys,
-				ResourcePolicy: policy("dynamodb:GetItem"), StreamPolicy: policy("dynamodb:GetRecords"),
-				KinesisStream: stream,
+				OnDemand: true, MaximumReadUnits: 500, MaximumWriteUnits: 100, RecoveryDays: 3,
+				CDK: awsdynamodb.TablePropsV2{
+					WarmThroughput: warm(13000, 5000),
+					GlobalSecondaryIndexes: &[]*awsdynamodb.GlobalSecondaryIndexPropsV2{
+						{IndexName: jsii.String("ByOwner"), WarmThroughput: warm(13000, 5000)},
+						{IndexName: jsii.String("ByEnd"), WarmThroughput: warm(14000, 6000),
+							MaxReadRequestUnits: jsii.Number(50), MaxWriteRequestUnits: jsii.Number(60)},
+					},
+					TableClass:                       awsdynamodb.TableClass_STANDARD_INFREQUENT_ACCESS,
+					ContributorInsightsSpecification: insights("THROTTLED_KEYS"),
+					ResourcePolicy:                   policy("dynamodb:GetItem"),
+					StreamResourcePolicy:             policy("dynamodb:GetRecords"),
+					KinesisStream:                    stream,
+				},
 			}},
 		},
 	})
@@ -79,9 +102,15 @@ func declareOptions(stack awscdk.Stack) {
 
 	table.New(stack, "Scaled", table.Props{Table: database.Tables[1], Options: table.Options{
 		Read: table.Scaling{Minimum: 2, Maximum: 9, TargetPercent: 50}, Write: table.Scaling{Minimum: 4},
-		WarmReadUnits: 2,
-		Indexes: map[string]table.IndexOptions{
-			"ByEnd": {Read: table.Scaling{Minimum: 1, Maximum: 3}, Write: table.Scaling{Minimum: 6, Maximum: 7}}},
+		RecoveryDays: 7,
+		CDK: awsdynamodb.TablePropsV2{
+			WarmThroughput: warm(2, 0),
+			GlobalSecondaryIndexes: &[]*awsdynamodb.GlobalSecondaryIndexPropsV2{
+				{IndexName: jsii.String("ByOwner"), WarmThroughput: warm(2, 0)},
+				{IndexName: jsii.String("ByEnd"), WarmThroughput: warm(2, 0), ReadCapacity: scaled(1, 3),
+					WriteCapacity: scaled(6, 7)},
+			},
+		},
 	}})
 	table.New(stack, "Wide", table.Props{Table: wide})
 
@@ -116,10 +145,13 @@ func declareRegional(app awscdk.App) {
 		Table: wide,
 		Key:   awskms.Key_FromKeyArn(stack, jsii.String("Key"), jsii.String(keyHere)),
 		Options: table.Options{
-			RecoveryDays: 5, MaximumReadUnits: 10, ResourcePolicy: policy("dynamodb:GetItem"),
-			StreamPolicy: policy("dynamodb:GetRecords"),
-			Replicas: []table.Replica{{Region: "eu-west-1", KeyARN: keyIreland, DeletionProtection: true,
-				RecoveryDays: 9, MaximumReadUnits: 20, KinesisStream: stream}},
+			RecoveryDays: 5, MaximumReadUnits: 10,
+			Replicas: []table.Replica{{
+				Region: "eu-west-1", KeyARN: keyIreland, DeletionProtection: true, RecoveryDays: 9,
+				CDK: awsdynamodb.ReplicaTableProps{MaxReadRequestUnits: jsii.Number(20), KinesisStream: stream},
+			}},
+			CDK: awsdynamodb.TablePropsV2{ResourcePolicy: policy("dynamodb:GetItem"),
+				StreamResourcePolicy: policy("dynamodb:GetRecords")},
 		},
 	})
 	// Replication needs new and old images, which have the keys.
@@ -130,8 +162,10 @@ func declareRegional(app awscdk.App) {
 	table.New(stack, "ScaledEverywhere", table.Props{Table: wide, Options: table.Options{
 		Read: table.Scaling{Minimum: 1}, Write: table.Scaling{Minimum: 1},
 		Replicas: []table.Replica{{
-			Region: "eu-west-1", Read: table.Scaling{Minimum: 3, Maximum: 4}, ResourcePolicy: policy("dynamodb:Query"),
-			StreamPolicy: policy("dynamodb:GetShardIterator"),
+			Region: "eu-west-1", CDK: awsdynamodb.ReplicaTableProps{
+				ReadCapacity: scaled(3, 4), ResourcePolicy: policy("dynamodb:Query"),
+				StreamResourcePolicy: policy("dynamodb:GetShardIterator"),
+			},
 		}},
 	}})
 	refused := func(region string, declare func()) {
@@ -147,6 +181,10 @@ func declareRegional(app awscdk.App) {
 	refused("another region than that of the stack", func() {
 		table.New(stack, "Own", table.Props{Table: wide,
 			Options: table.Options{Replicas: []table.Replica{{Region: "eu-central-1"}}}})
+	})
+	refused(`Props.Options.All.Replicas[0].Region: got "eu-north-7", allowed is a region of AWS`, func() {
+		table.NewDatabase(stack, "Nowhere", table.DatabaseProps{Database: database, Options: table.DatabaseOptions{
+			All: table.Options{Replicas: []table.Replica{{Region: "eu-north-7"}}}}})
 	})
 	refused("none in a stack for any region", func() {
 		anywhere := awscdk.NewStack(app, jsii.String("anywhere"), nil)
@@ -170,15 +208,13 @@ func (p plainTable) EncryptionKey() awskms.IKey { return p.key }
 
 func (p plainTable) TableName() *string { return jsii.String("plain") }
 
-// These are not there.
-type (
-	noStream struct{ awskinesis.IStream }
-	noPolicy struct{ awsiam.PolicyDocument }
-)
-
 func TestOptionsCheck(t *testing.T) {
 	t.Parallel()
-	type options = table.Options
+	type (
+		options = table.Options
+		cdk     = awsdynamodb.TablePropsV2
+		index   = awsdynamodb.GlobalSecondaryIndexPropsV2
+	)
 	one := func(o options) table.Props { return table.Props{Table: database.Tables[1], Options: o} }
 	onDemand := func(o options) table.Props { return table.Props{Table: wide, Options: o} }
 	replica := func(r ...table.Replica) table.Props { return onDemand(options{Replicas: r}) }
@@ -187,7 +223,6 @@ func TestOptionsCheck(t *testing.T) {
 		"Zero":     {one(options{}), nil},
 		"Fuse":     {onDemand(options{MaximumReadUnits: 1, MaximumWriteUnits: 1}), nil},
 		"OnDemand": {one(options{OnDemand: true, MaximumReadUnits: 1}), nil},
-		"Warm":     {onDemand(options{WarmReadUnits: 12000, WarmWriteUnits: 4000}), nil},
 		"Replicas": {replica(table.Replica{Region: "eu-west-1"}, table.Replica{Region: "us-gov-west-1"}), nil},
 		"Keyed":    {keyed(table.Replica{Region: "eu-west-1", KeyARN: keyIreland}), nil},
 		"KeyToken": {keyed(table.Replica{Region: "eu-west-1", KeyARN: "${Token[TOKEN.1]}"}), nil},
@@ -209,33 +244,25 @@ func TestOptionsCheck(t *testing.T) {
 			[]string{"Props.Options.Read.Maximum", "Props.Options.Write.TargetPercent"}},
 		"ErrLowTarget": {onDemand(options{Read: table.Scaling{Minimum: 1, TargetPercent: 19},
 			Write: table.Scaling{Minimum: 1}}), []string{"Props.Options.Read.TargetPercent"}},
-		"ErrWarm": {onDemand(options{WarmReadUnits: 11999, WarmWriteUnits: 3999}),
-			[]string{"Props.Options.WarmReadUnits", "Props.Options.WarmWriteUnits"}},
-		"ErrWarmScaled": {one(options{WarmReadUnits: 4, WarmWriteUnits: 2}),
-			[]string{"Props.Options.WarmReadUnits", "Props.Options.WarmWriteUnits"}},
-		"ErrIndex": {onDemand(options{Indexes: map[string]table.IndexOptions{"ByNothing": {}}}),
-			[]string{`Props.Options.Indexes["ByNothing"]`}},
-		"ErrIndexScaled": {onDemand(options{Indexes: map[string]table.IndexOptions{
-			"ByTenant": {Read: table.Scaling{Minimum: 1}}}}), []string{`Props.Options.Indexes["ByTenant"]`}},
-		"ErrIndexMaximum": {one(options{Indexes: map[string]table.IndexOptions{
-			"ByEnd": {MaximumReadUnits: 1, Write: table.Scaling{Minimum: -1}}}}),
-			[]string{`Props.Options.Indexes["ByEnd"].Write.Minimum`,
-				`Props.Options.Indexes["ByEnd"].MaximumReadUnits`}},
-		"ErrHuge": {onDemand(options{MaximumReadUnits: math.MaxInt32 + 1, WarmWriteUnits: math.MaxInt,
-			Indexes: map[string]table.IndexOptions{"ByTenant": {MaximumWriteUnits: math.MaxInt}}}),
-			[]string{"Props.Options.MaximumReadUnits", "Props.Options.WarmWriteUnits",
-				`Props.Options.Indexes["ByTenant"].MaximumWriteUnits`}},
+		"ErrIndex": {onDemand(options{CDK: cdk{GlobalSecondaryIndexes: &[]*index{
+			{IndexName: jsii.String("ByTenant"), WarmThroughput: warm(13000, 0)}, {IndexName: jsii.String("ByNothing")},
+			{ProjectionType: "ALL"}, nil}}}),
+			[]string{"Props.Options.CDK.GlobalSecondaryIndexes[1].IndexName",
+				"Props.Options.CDK.GlobalSecondaryIndexes[2].ProjectionType",
+				"Props.Options.CDK.GlobalSecondaryIndexes[2].IndexName",
+				"Props.Options.CDK.GlobalSecondaryIndexes[3].IndexName"}},
+		"ErrDecided": {onDemand(options{
+			CDK: cdk{TableName: jsii.String("a"), TableClass: "STANDARD", WitnessRegion: jsii.String("eu-west-3"),
+				PointInTimeRecovery: jsii.Bool(false)},
+			Replicas: []table.Replica{{Region: "eu-west-1",
+				CDK: awsdynamodb.ReplicaTableProps{DeletionProtection: jsii.Bool(true)}}}}),
+			[]string{"Props.Options.CDK.PointInTimeRecovery", "Props.Options.CDK.TableName",
+				"Props.Options.CDK.WitnessRegion", "Props.Options.Replicas[0].CDK.DeletionProtection"}},
+		"ErrHuge": {onDemand(options{MaximumReadUnits: math.MaxInt32 + 1}), []string{"Props.Options.MaximumReadUnits"}},
 		"ErrHugeScaling": {onDemand(options{Read: table.Scaling{Minimum: math.MaxInt},
 			Write: table.Scaling{Minimum: 1, Maximum: math.MaxInt}}),
 			[]string{"Props.Options.Read.Minimum", "Props.Options.Write.Maximum"}},
-		"ErrNilPointers": {onDemand(options{KinesisStream: (*noStream)(nil), ResourcePolicy: (*noPolicy)(nil),
-			Replicas: []table.Replica{{Region: "eu-west-1", KinesisStream: (*noStream)(nil)}}}),
-			[]string{"Props.Options.KinesisStream", "Props.Options.ResourcePolicy",
-				"Props.Options.Replicas[0].KinesisStream"}},
-		"ErrRecoveryDays": {one(options{RecoveryDays: 36}), []string{"Props.Options.RecoveryDays"}},
-		"ErrInsights":     {one(options{ContributorInsights: "ALL"}), []string{"Props.Options.ContributorInsights"}},
-		"ErrStreamPolicy": {onDemand(options{StreamPolicy: struct{ awsiam.PolicyDocument }{}}),
-			[]string{"Props.Options.StreamPolicy"}},
+		"ErrRecoveryDays":  {one(options{RecoveryDays: 36}), []string{"Props.Options.RecoveryDays"}},
 		"ErrReplicaRegion": {replica(table.Replica{Region: "Ireland"}), []string{"Props.Options.Replicas[0].Region"}},
 		"ErrReplicaTwice": {replica(table.Replica{Region: "eu-west-1"}, table.Replica{Region: "eu-west-1"}),
 			[]string{"Props.Options.Replicas[1].Region"}},
@@ -249,10 +276,6 @@ func TestOptionsCheck(t *testing.T) {
 		"ErrReplicaStays": {table.Props{Table: wide, RemoveWithStack: true,
 			Options: options{Replicas: []table.Replica{{Region: "eu-west-1", DeletionProtection: true}}}},
 			[]string{"Props.Options.Replicas[0].DeletionProtection"}},
-		"ErrReplicaRead": {replica(table.Replica{Region: "eu-west-1", Read: table.Scaling{Minimum: 1}}),
-			[]string{"Props.Options.Replicas[0].Read"}},
-		"ErrReplicaMaximum": {replica(table.Replica{Region: "eu-west-1", MaximumReadUnits: -1}),
-			[]string{"Props.Options.Replicas[0].MaximumReadUnits"}},
 	})
 }
 

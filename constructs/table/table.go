@@ -3,7 +3,7 @@
 // by name.
 //
 // [NewDatabase] declares all tables of a data model, [New] a single one. [Options] are
-// the settings of DynamoDB beyond the model.
+// the settings of DynamoDB beyond the schema.
 package table
 
 import (
@@ -72,12 +72,7 @@ func (p Props) validate(region string) error {
 		f.Add("Props.Name", p.Name, "3 to 255 letters, digits, and _ - .",
 			"change it, or leave it empty for a generated name")
 	}
-	if p.RemoveWithStack && p.DeletionProtection {
-		f.Add("Props.DeletionProtection", true, "false with RemoveWithStack",
-			"a protected table cannot be removed with its stack: set one of the two")
-	}
-	checkKeys(&f, "Props.OwnedKey", p.OwnedKey, p.Key)
-	key.Check(&f, "Props.Key", p.Key, region)
+	checkProtection(&f, p.RemoveWithStack, p.DeletionProtection, p.OwnedKey, p.Key, region)
 	if p.Existing != nil {
 		checkExisting(&f, "Props.Existing", p.Existing, p.Table, region)
 		if !reflect.ValueOf(p.Options).IsZero() {
@@ -93,11 +88,14 @@ func (p Props) environment(region string) environment {
 	return environment{table: p.Table, customerKey: p.Key != nil, removed: p.RemoveWithStack, region: region}
 }
 
-// checkKeys adds a finding at path if the props name two keys.
-func checkKeys(f *finding.List, path string, ownedKey bool, key awskms.IKey) {
-	if ownedKey && key != nil {
-		f.Add(path, true, "false with a Key", "choose: one key encrypts the table")
+// checkProtection checks what [Props] and [DatabaseProps] have in common.
+func checkProtection(f *finding.List, removeWithStack, deletionProtection, ownedKey bool, of awskms.IKey,
+	region string) {
+	props.CheckRemoval(f, "Props.DeletionProtection", removeWithStack, deletionProtection)
+	if ownedKey && of != nil {
+		f.Add("Props.OwnedKey", true, "false with a Key", "choose: one key encrypts the table")
 	}
+	key.Check(f, "Props.Key", of, region)
 }
 
 // checkExisting adds a finding at path if the table lacks what the description
@@ -135,11 +133,15 @@ type Table struct {
 	readers   int
 }
 
-// New declares a table. It ends the program, by [props.Refuse], with the error of
+// New declares a table. It ends the program, by [props.Fatal], with the error of
 // [Props.Validate] before it declares anything; the error then includes what depends on
 // the stack's region.
 func New(scope constructs.Construct, id string, p Props) *Table {
-	location := props.Accept("table", scope, id, p.validate(props.Region(scope)), p.Options.checkRegions(scope))
+	return newTable(scope, id, props.Accept("table", scope, id, p.validate(props.Region(scope))), p)
+}
+
+// newTable declares the table of valid props.
+func newTable(scope constructs.Construct, id string, location props.Location, p Props) *Table {
 	if len(p.Options.Replicas) > 0 && p.Table.Stream != schema.StreamNone {
 		p.Table.Stream = schema.StreamNewAndOldImages // replication needs them
 	}
@@ -149,12 +151,12 @@ func New(scope constructs.Construct, id string, p Props) *Table {
 	if p.Existing != nil {
 		t.Resource, t.Key = p.Existing, p.Existing.EncryptionKey()
 		t.describe()
-		t.tell(nil)
+		t.addMetadata(nil)
 		return t
 	}
 	declared, resource := declare(t, p)
 	t.Resource = declared
-	t.tell(resource)
+	t.addMetadata(resource)
 	return t
 }
 
@@ -223,17 +225,17 @@ var (
 	readStream = []string{"kms:Decrypt", "kms:DescribeKey"}
 )
 
-// mostReaders and mostReadersReplicated are how many functions may read a shard of a stream
+// maxReaders and maxReadersReplicated are how many functions may read a shard of a stream
 // at once ("Using AWS Lambda with Amazon DynamoDB", simultaneous readers).
-const mostReaders, mostReadersReplicated = 2, 1
+const maxReaders, maxReadersReplicated = 2, 1
 
 // addReader counts a reader of the stream, and warns at the synth of the first that is one
 // too many.
 func (t *Table) addReader() {
 	t.readers++
-	most, which := mostReaders, ""
+	most, which := maxReaders, ""
 	if t.Replicated {
-		most, which = mostReadersReplicated, ", which has replicas"
+		most, which = maxReadersReplicated, ", which has replicas"
 	}
 	if t.readers != most+1 {
 		return
@@ -246,11 +248,11 @@ func (t *Table) addReader() {
 
 // GrantStream lets the grantee read the table's stream, and no other. Each call counts as a reader. A synth warns of
 // more readers than a shard allows at once: two, or one if the table has replicas. It ends the program, by
-// [props.Refuse], if the table has no stream.
+// [props.Fatal], if the table has no stream.
 func (t *Table) GrantStream(grantee awsiam.IGrantable) awsiam.Grant {
 	stream := t.Resource.TableStreamArn()
 	if stream == nil {
-		props.Refuse(fmt.Errorf("table %s has no stream: set its Stream in the schema", t.Schema.Name))
+		props.Fatal(fmt.Errorf("table %s has no stream: set its Stream in the schema", t.Schema.Name))
 	}
 	t.addReader()
 	// The CDK's own grant allows ListStreams on everything. These are what an event

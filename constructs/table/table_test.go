@@ -22,11 +22,10 @@ var database = schema.Database{
 		},
 		{
 			Name: "AllOfIt", PhysicalName: "all-of-it",
-			Key:          schema.Key{Partition: "id", Sort: "at"},
-			TimeToLive:   "end",
-			Stream:       schema.StreamNewAndOldImages,
-			Capacity:     schema.Capacity{ReadUnits: 5, WriteUnits: 3},
-			RecoveryDays: 7,
+			Key:        schema.Key{Partition: "id", Sort: "at"},
+			TimeToLive: "end",
+			Stream:     schema.StreamNewAndOldImages,
+			Capacity:   schema.Capacity{ReadUnits: 5, WriteUnits: 3},
 			Attributes: []schema.Attribute{
 				{Name: "id", Type: schema.String}, {Name: "at", Type: schema.Number},
 				{Name: "end", Type: schema.Number},
@@ -58,9 +57,11 @@ func TestMain(m *testing.M) {
 
 func declare(app awscdk.App) {
 	stack := awscdk.NewStack(app, jsii.String("stack"), nil)
+	week := table.DatabaseOptions{Each: map[string]table.Options{"AllOfIt": {RecoveryDays: 7}}}
 	kept := table.NewDatabase(stack, "Kept",
-		table.DatabaseProps{Database: database, Prefix: "t", DeletionProtection: true})
-	table.NewDatabase(stack, "Removed", table.DatabaseProps{Database: database, RemoveWithStack: true, OwnedKey: true})
+		table.DatabaseProps{Database: database, Prefix: "t", DeletionProtection: true, Options: week})
+	table.NewDatabase(stack, "Removed",
+		table.DatabaseProps{Database: database, RemoveWithStack: true, OwnedKey: true, Options: week})
 	role := awsiam.NewRole(stack, jsii.String("Reader"),
 		&awsiam.RoleProps{AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil)})
 	grants := []schema.Grant{
@@ -97,7 +98,7 @@ func findIn(t *testing.T, template synthtest.Template, prefix string) (map[strin
 }
 
 // The golden files have tables with and without options, what roles may do with them, and the
-// data models for onesynth check. A table of a deployment that fails leaves nothing behind,
+// metadata for onesynth check. A table of a deployment that fails leaves nothing behind,
 // unless it or a replica is protected.
 func TestGolden(t *testing.T) {
 	t.Parallel()

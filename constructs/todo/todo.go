@@ -40,12 +40,12 @@ type Todo struct {
 	DeadLetters awssqs.Queue
 }
 
-// Handlers returns all functions that the platform and its lake can have, as [gofunction.Start] builds them.
+// Handlers returns the source of all functions that the platform and its lake can have, for [gofunction.Start].
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
-	return platform.Handlers(module, todo.With(todo.Parts{Page: true}), architecture)
+	return platform.Handlers(module, todo.With(todo.Parts{Page: true}).Publishing(), architecture)
 }
 
-// New declares the platform. It ends the program, by [props.Refuse], with the
+// New declares the platform. It ends the program, by [props.Fatal], with the
 // error of [Props.Validate], or of [gofunction.Build.Wait], before it declares
 // anything.
 func New(scope constructs.Construct, id string, p Props) *Todo {

@@ -158,16 +158,16 @@ func TestMistakes(t *testing.T) {
 // A run refuses a mapping that AWS would not make.
 func TestMistakeOfApp(t *testing.T) {
 	if testing.Short() {
-		t.Skip("synthesises all of the platform, and starts a run")
+		t.Skip("synthesises all of the platform, and starts a run: go test without -short does")
 	}
 	t.Parallel()
 	assembly := filepath.Join(t.TempDir(), "cdk.out")
 	if output, err := synth(t, hidden, assembly); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	run, err := run.Start(t.Context(), run.Options{Assembly: assembly, NoSchedules: true})
+	runner, err := run.Start(t.Context(), run.Options{Assembly: assembly, NoSchedules: true})
 	if err == nil {
-		run.Close()
+		runner.Close()
 		t.Fatal("the run takes it")
 	}
 	want := "the queue own: got VisibilityTimeout 5, below the Timeout of its function"

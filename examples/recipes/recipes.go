@@ -22,7 +22,7 @@ const folder = "examples/recipes"
 // One build serves all of them, because each run of the Go toolchain reads the whole module. An app with one platform
 // leaves Build out of the platform's props.
 func Declare(app awscdk.App, root string) {
-	packages := append(todo.Handlers("").Packages, "lambdas/todo/eventpublisher")
+	packages := todo.Handlers("").Packages
 	for _, function := range []string{"digest", "keeper", "mailer", "page"} {
 		packages = append(packages, path.Join(folder, "lambdas/todo", function))
 	}

@@ -25,7 +25,7 @@ func Stages(app awscdk.App, build *gofunction.Build) {
 	given, _ := app.Node().TryGetContext(jsii.String("stage")).(string)
 	stage := cmp.Or(given, "dev")
 	if !stages.MatchString(stage) {
-		props.Refuse(fmt.Errorf("stage: got %q: write prod, dev, or a stage of your own such as dev-pr-17", stage))
+		props.Fatal(fmt.Errorf("stage: got %q: write prod, dev, or a stage of your own such as dev-pr-17", stage))
 	}
 	settings := platform.Props{RemoveWithStack: true, NoAlarms: true, NoDashboard: true}
 	if stage == "prod" {

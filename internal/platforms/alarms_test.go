@@ -44,7 +44,7 @@ func alarmReference(t *testing.T) string {
 	add("With the prop `Events`, platforms have these alarms, too:")
 	table(append([]row{append(slices.Clone(alarmHeading), "Of")}, eventRows()...)...)
 	add("## Lakes")
-	add("Metrics of a lake's functions, in the namespace `%s`:", schema.MetricNamespace("", schema.LakeRoom))
+	add("Metrics of a lake's functions, in the namespace `%s`:", schema.MetricNamespace("", schema.LakeComponent))
 	table(metricRows(schema.LakeMetrics())...)
 	add("## Cost of the alarms")
 	add("An alarm costs US$ %.2f a month for each metric that it watches.", priceOfAlarm)

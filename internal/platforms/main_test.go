@@ -79,12 +79,12 @@ func declare(app awscdk.App) {
 	builds := map[string]*gofunction.Build{}
 	for _, environment := range slices.Sorted(maps.Keys(all)) {
 		if environment == platformtest.Existing {
-			platformtest.Bring(app, all[environment])
+			platformtest.AddExisting(app, all[environment])
 		}
 		for _, p := range all[environment] {
 			key := fmt.Sprint(p.Name(), p.Common().Architecture, p.Common().Events)
 			if builds[key] == nil {
-				builds[key] = platformtest.Build("..", p)
+				builds[key] = platformtest.Build("../..", p)
 			}
 			p.Common().Build = builds[key]
 			stack := awscdk.NewStack(app, jsii.String(p.Name()+"-"+environment), nil)

@@ -132,13 +132,13 @@ func checkDashboard(t *testing.T, v variant) {
 			want[namespace+" "+name+" "+resource] = true
 		}
 	}
-	lakes := schema.MetricNamespace(v.Common().MetricNamespace, schema.LakeRoom)
-	rooms := map[string][]schema.Metric{schema.MetricNamespace(v.Common().MetricNamespace,
+	lakes := schema.MetricNamespace(v.Common().MetricNamespace, schema.LakeComponent)
+	namespaces := map[string][]schema.Metric{schema.MetricNamespace(v.Common().MetricNamespace,
 		v.described.Name): v.described.Metrics, lakes: schema.LakeMetrics()}
 	for id := range v.template.Named("AWS::Lambda::Function") {
 		add("AWS/Lambda", id, "Invocations", "Errors", "Throttles", "Duration")
 		name := strings.TrimPrefix(id, v.ID)
-		for namespace, metrics := range rooms {
+		for namespace, metrics := range namespaces {
 			if (namespace == lakes) == strings.HasPrefix(name, "Lake") {
 				for _, m := range schema.MetricsOf(strings.ToLower(strings.TrimPrefix(name, "Lake")), metrics) {
 					add(namespace, id, m.Name)

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"reflect"
 	"regexp"
 	"slices"
@@ -58,7 +59,7 @@ func All() []*Platform {
 type Platform struct {
 	// ID is the id of its construct in a stack, such as "AskAHuman".
 	ID string
-	// Purpose says its purpose in a few words.
+	// Purpose describes in a few words what the platform is for.
 	Purpose string
 	// Schema describes it with the zero props, and Whole with all parts that props can add.
 	Schema, Whole schema.Platform
@@ -107,8 +108,10 @@ func (p *Platform) Common() *platform.Props { return p.common }
 // Handlers returns the source of the platform's functions for [gofunction.Start], with the processor of the props.
 func (p *Platform) Handlers() gofunction.Source {
 	source := p.handlers(p.common.Architecture)
-	if p.common.Events {
-		source.Packages = append(source.Packages, "lambdas/"+p.Name()+"/"+schema.EventPublisher)
+	if !p.common.Events {
+		source.Packages = slices.DeleteFunc(source.Packages, func(folder string) bool {
+			return path.Base(folder) == schema.EventPublisher
+		})
 	}
 	return source
 }

@@ -2,7 +2,6 @@ package platforms_test
 
 import (
 	"context"
-	"path"
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
@@ -63,7 +62,7 @@ func TestBuild(t *testing.T) {
 		}
 		var found finding.List
 		for _, folder := range p.Handlers().Packages {
-			p.Common().Build.Check(&found, folder, p.Common().Architecture, path.Base(folder))
+			p.Common().Build.Check(&found, folder, p.Common().Architecture, folder)
 		}
 		if err := found.Err(); err != nil {
 			t.Errorf("%s: %v", p.Name(), err)

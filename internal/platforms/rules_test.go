@@ -449,9 +449,9 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// mostMetadata is how many bytes the metadata of a template may have: AWS CloudFormation takes
+// maxMetadata is how many bytes the metadata of a template may have: AWS CloudFormation takes
 // templates of 1 MB.
-const mostMetadata = 16 << 10
+const maxMetadata = 16 << 10
 
 func TestMetadata(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
@@ -459,8 +459,8 @@ func TestMetadata(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(text) > mostMetadata {
-			t.Errorf("got %d bytes of metadata, and %d are allowed", len(text), mostMetadata)
+		if len(text) > maxMetadata {
+			t.Errorf("got %d bytes of metadata, and %d are allowed", len(text), maxMetadata)
 		}
 		for _, table := range v.described.Database.Tables {
 			model := v.template.Metadata["onesynth:"+v.ID+"/Database/"+table.Name]

@@ -74,7 +74,7 @@ func declare(app awscdk.App) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if name == platformtest.Existing {
-			platformtest.Bring(app, all[name])
+			platformtest.AddExisting(app, all[name])
 		}
 		for _, p := range all[name] {
 			p.Common().Build = builds[p.Name()]

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/onesynth-cdk/onesynth/internal/trace"
-	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
 )
 
@@ -19,7 +18,7 @@ func (b *bench) prices(ctx context.Context) error {
 }
 
 func (b *bench) pricesOf(ctx context.Context, l *local, p platform, document *strings.Builder) error {
-	memory := memoryOf(p.Schema)
+	const memory = trace.DefaultMemory
 	b.title("%s: US$ for a million requests, with %d MB", p.Schema.Title, memory)
 	b.cells("route", "read units", "write units", "if indexes count once", "ms", "DynamoDB", "Lambda", "gateway",
 		"logs", "sum")
@@ -48,17 +47,6 @@ func (b *bench) pricesOf(ctx context.Context, l *local, p platform, document *st
 		fmt.Fprintf(document, "| %s | %s |\n", r, strings.ReplaceAll(row, "\t", " | "))
 	}
 	return b.out.Flush()
-}
-
-// memoryOf is the memory of the functions that serve routes, in MB.
-func memoryOf(platform schema.Platform) int {
-	memory := trace.DefaultMemory
-	for _, f := range platform.Functions {
-		if slices.ContainsFunc(platform.Routes, func(r schema.Route) bool { return r.Function == f.Name }) {
-			memory = max(memory, f.MemoryMegabytes)
-		}
-	}
-	return memory
 }
 
 // document measures each platform, and writes the table that measure makes into a section of the page of its routes if

@@ -71,7 +71,7 @@ type Stay struct {
 
 // Check adds what no tag says.
 func (s Stay) Check(p *validate.Problems, _ string) {
-	if zone, err := time.LoadLocation(s.Zone); err != nil || zone == time.Local {
+	if _, err := validate.Zone(s.Zone); err != nil {
 		p.Add("zone", validate.RuleEnum, "is %s, but the IANA name of a time zone is needed, such as Europe/Vienna",
 			validate.Quoted(s.Zone))
 	}
@@ -98,7 +98,7 @@ func (s Stay) Nights() (nights []string) {
 
 // Reminder is when the guest is reminded.
 func (s Stay) Reminder() (time.Time, error) {
-	zone, err := time.LoadLocation(s.Zone)
+	zone, err := validate.Zone(s.Zone)
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// Existing is an environment whose platforms use an existing key, network and topic. [Bring] declares these.
+	// Existing is an environment whose platforms use an existing key, network and topic. [AddExisting] declares these.
 	Existing = "owned"
 	// Owned is the stack of the existing key, network and topic.
 	Owned = "owner"
@@ -29,8 +29,8 @@ const (
 	Zero = "tokens"
 )
 
-// Environments returns the platforms by environment: the environments of cdk.json, those beside the constructs, which
-// set props that the others leave out, and [Existing]. root is the folder of the module.
+// Environments returns the platforms by environment. The environments are those of cdk.json, those of [Own], which set
+// props that cdk.json leaves out, and [Existing]. root is the folder of the module.
 func Environments(root string) (map[string][]*platforms.Platform, error) {
 	var configuration struct {
 		Context struct {
@@ -67,7 +67,7 @@ func Environments(root string) (map[string][]*platforms.Platform, error) {
 	return all, nil
 }
 
-// Own returns the environments beside the platform's construct, by name.
+// Own returns the environments in constructs/PLATFORM/testdata/environments.json: their props, by name.
 func Own(root string, p *platforms.Platform) (own map[string]json.RawMessage, err error) {
 	return own, ReadJSON(filepath.Join(root, "constructs", p.Name(), "testdata", "environments.json"), &own)
 }
@@ -84,8 +84,8 @@ func ReadJSON(file string, into any) error {
 	return nil
 }
 
-// Bring declares the existing resources, in their own stack, and gives them to the platforms.
-func Bring(app awscdk.App, all []*platforms.Platform) {
+// AddExisting declares the existing resources, in the stack [Owned], and sets them in the props of the platforms.
+func AddExisting(app awscdk.App, all []*platforms.Platform) {
 	owned := awscdk.NewStack(app, jsii.String(Owned), nil)
 	key := awskms.NewKey(owned, jsii.String("Key"), &awskms.KeyProps{EnableKeyRotation: jsii.Bool(true)})
 	topic := awssns.NewTopic(owned, jsii.String("Alerts"), &awssns.TopicProps{MasterKey: key})
@@ -98,8 +98,8 @@ func Bring(app awscdk.App, all []*platforms.Platform) {
 	}
 }
 
-// Build begins the build of programs with the names of the platform's functions. They do nothing, because no test of a
-// template invokes them.
+// Build begins the build of stand-ins for the platform's functions, with the same names. They do nothing, because no
+// test of a template invokes them.
 func Build(root string, p *platforms.Platform) *gofunction.Build {
 	source := gofunction.Source{Directory: filepath.Join(root, "constructs", p.Name(), "testdata", "handlers"),
 		Architecture: p.Common().Architecture}

@@ -4,21 +4,21 @@ import (
 	"context"
 	"encoding/json"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/events"
 
 	"example.com/booking/hotel"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Happened makes events of a change.
-func Happened(change trigger.Change) ([]trigger.Event, error) {
-	if change.Kind == lambdaevents.DynamoDBOperationTypeRemove {
+// EventsOf makes events of a change.
+func EventsOf(change trigger.Change) ([]trigger.Event, error) {
+	if change.Kind == events.DynamoDBOperationTypeRemove {
 		return nil, nil
 	}
 	var before, after hotel.Booking
 	err := trigger.Read(change.NewImage, &after)
-	if err == nil && change.Kind == lambdaevents.DynamoDBOperationTypeModify {
+	if err == nil && change.Kind == events.DynamoDBOperationTypeModify {
 		err = trigger.Read(change.OldImage, &before)
 	}
 	if err != nil {

@@ -8,5 +8,5 @@ import (
 )
 
 func main() {
-	trigger.StartPublisher(hotel.Platform(), booking.Happened, nil)
+	trigger.StartPublisher(hotel.Platform(), booking.EventsOf, nil)
 }
