@@ -2,12 +2,13 @@
 //
 // A call goes one way, which [Server.ServeHTTP] shows: the access key that signed it says whose it is, the service that
 // it names says what IAM asks for it, the function's role as synthesised allows that or not, faults may refuse it, and
-// the service answers. All of this happens here, once for all services; the services are rooms of their own, which
+// the service answers. All of this happens here, once for all services; the services are packages of their own, which
 // import this one. The endpoint stands in for AWS's TLS endpoints: conditions on aws:SecureTransport are met.
 package aws
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -32,6 +33,8 @@ type Options struct {
 	Trace *trace.Recorder
 	// Log gets a line per refused request. Default: none.
 	Log *slog.Logger
+	// Failed is called after a request that failed with a status of 500 or above. Default: none.
+	Failed func()
 }
 
 // Service is one of AWS's services behind the endpoint.
@@ -85,7 +88,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer := &answer{ResponseWriter: w, call: call}
-	defer s.record(answer)
+	defer func() {
+		reason := recover()
+		s.record(answer, reason)
+		if reason != nil {
+			panic(reason)
+		}
+	}()
 	service := s.services[call.Service]
 	if service == nil {
 		service = Operations(nil)
@@ -227,43 +236,74 @@ type answer struct {
 	http.ResponseWriter
 	call    *Call
 	failure []byte
+	// broken says why the caller did not get all of it; nil if nothing speaks against it.
+	broken error
 }
 
 // maxFailure is how much of an error's answer is read.
 const maxFailure = 4 << 10
 
+// errGone is the error of an answer to a caller who no longer waits for it.
+var errGone = errors.New("the caller gave up before the answer")
+
+// begin notes the status of the answer, which is the first that is not informational.
+func (a *answer) begin(status int) {
+	if a.call.Status != 0 || status < http.StatusOK && status != http.StatusSwitchingProtocols {
+		return
+	}
+	a.call.Status = status
+	if a.call.Request.Context().Err() != nil {
+		a.broken = errGone
+	}
+}
+
 // WriteHeader implements http.ResponseWriter.
 func (a *answer) WriteHeader(status int) {
-	a.call.Status = status
+	a.begin(status)
 	a.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter.
 func (a *answer) Write(text []byte) (int, error) {
-	if a.call.Status == 0 {
-		a.call.Status = http.StatusOK
-	}
+	a.begin(http.StatusOK)
 	if a.call.Status >= http.StatusBadRequest && len(a.failure) < maxFailure {
 		a.failure = append(a.failure, text[:min(len(text), maxFailure-len(a.failure))]...)
 	}
-	return a.ResponseWriter.Write(text)
+	n, err := a.ResponseWriter.Write(text)
+	// A body for a status that has none is left out of the answer, which arrives.
+	if err != nil && !errors.Is(err, http.ErrBodyNotAllowed) && a.broken == nil {
+		a.broken = fmt.Errorf("the caller did not get all of the answer: %w", err)
+	}
+	return n, err
 }
 
 // Flush implements http.Flusher.
 func (a *answer) Flush() {
+	a.begin(http.StatusOK)
 	if flusher, ok := a.ResponseWriter.(http.Flusher); ok {
 		flusher.Flush()
 	}
 }
 
-// record keeps the call. The answer of an operation that ended in a panic was broken off.
-func (s *Server) record(a *answer) {
+// record keeps the call. reason is what its operation panicked with, or nil: then an answer without a status has status
+// 200, as that of any http.Handler that returns.
+func (s *Server) record(a *answer, reason any) {
 	a.call.Took = time.Since(a.call.Began)
+	if reason == nil {
+		a.begin(http.StatusOK)
+	}
 	switch {
-	case a.call.Status == 0:
+	case reason != nil && a.call.Status == 0:
 		a.call.Error = "no answer: the connection was broken off"
+	case reason != nil:
+		a.call.Error = "half an answer: the connection was broken off"
 	case a.call.Status >= http.StatusBadRequest:
-		a.call.Error = failureOf(a.failure)
+		a.call.Error = cmp.Or(failureOf(a.failure), http.StatusText(a.call.Status))
+	case a.broken != nil:
+		a.call.Error = a.broken.Error()
+	}
+	if a.call.Status >= http.StatusInternalServerError && s.options.Failed != nil {
+		s.options.Failed()
 	}
 	s.options.Trace.Call(a.call.Request.Header.Get("X-Amzn-Trace-Id"), a.call.Call)
 }

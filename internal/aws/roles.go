@@ -51,8 +51,8 @@ type granted struct {
 	policy.Grant
 }
 
-// mostRequests is how many different requests the endpoint remembers of each grant. Objects of S3 have no limit.
-const mostRequests = 100
+// maxRequests is how many different requests the endpoint remembers of each grant. Objects of S3 have no limit.
+const maxRequests = 100
 
 // Use is an action on a resource that a function asked for.
 type Use struct {
@@ -231,7 +231,7 @@ func (s *Server) use(use Use, by policy.Grant, asks policy.Request) {
 
 // remembers reports whether the request is among those of the grant, or whether there are as many as can be.
 func (s *Server) remembers(by granted, asks policy.Request) bool {
-	return len(s.allowed[by]) >= mostRequests || slices.ContainsFunc(s.allowed[by], func(known policy.Request) bool {
+	return len(s.allowed[by]) >= maxRequests || slices.ContainsFunc(s.allowed[by], func(known policy.Request) bool {
 		return known.Action == asks.Action && known.Resource == asks.Resource && maps.Equal(known.Context, asks.Context)
 	})
 }

@@ -39,7 +39,7 @@ func TestSchedules(t *testing.T) {
 	target := &worker{recorder: trace.New(trace.Options{})}
 	schedules := scheduler.New(scheduler.Options{Target: target})
 	defer schedules.Close()
-	if err := schedules.Add(scheduler.Schedule{Name: "nightly", Expression: "rate(1 day)"}); err != nil {
+	if err := schedules.Change([]scheduler.Schedule{{Name: "nightly", Expression: "rate(1 day)"}}); err != nil {
 		t.Fatal(err)
 	}
 	c := console.New(console.Rooms{Schedules: schedules, Trace: target.recorder})

@@ -27,8 +27,8 @@ import (
 const (
 	// accessKey and secretKey are what the function signs its requests with.
 	accessKey, secretKey = "document", "local"
-	// mostLines is how many of the function's last lines an error quotes.
-	mostLines = 10
+	// maxLines is how many of the function's last lines an error quotes.
+	maxLines = 10
 	// patience is how long the AWS endpoint may take to end.
 	patience = 5 * time.Second
 )
@@ -133,7 +133,7 @@ func (s served) get(ctx context.Context, functions *lambda.Service, printed *pri
 	if answered.status != http.StatusOK {
 		// What a function has printed may come after its answer, but not after its end.
 		functions.Close()
-		asked.log = append(asked.log, printed.last(mostLines)...)
+		asked.log = append(asked.log, printed.last(maxLines)...)
 		return nil, fmt.Errorf("got status %d %s\n%s", answered.status, bytes.TrimSpace(answered.body.Bytes()),
 			strings.Join(asked.log, "\n"))
 	}
@@ -169,9 +169,10 @@ type asking struct {
 	log []string
 }
 
-// Invoke invokes a function.
-func (a *asking) Invoke(ctx context.Context, function string, payload []byte) (lambda.Result, error) {
-	result, err := a.Service.Invoke(ctx, function, payload)
+// InvokeWithin invokes a function.
+func (a *asking) InvokeWithin(ctx context.Context, limit time.Duration, function string, payload []byte) (lambda.Result,
+	error) {
+	result, err := a.Service.InvokeWithin(ctx, limit, function, payload)
 	if err != nil {
 		a.log = append(a.log, err.Error())
 	} else if result.FunctionError != "" {

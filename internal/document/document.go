@@ -122,6 +122,7 @@ func find(loaded *assembly.Assembly, wanted string) ([]served, error) {
 			one := api
 			route.Authorizer, route.Scopes = nil, nil
 			one.Stage, one.AccessLogFormat, one.RouteThrottles, one.Routes = "", "", nil, []apigateway.Route{route}
+			one.BasePaths, one.OnlyMapped = nil, false
 			found = append(found, served{resource.Stack.DisplayID, one})
 		}
 	}

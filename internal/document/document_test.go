@@ -75,6 +75,9 @@ func write(t *testing.T, code string, stacks map[string]stack) string {
 }
 
 func TestRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds with the toolchain: go test without -short does")
+	}
 	t.Parallel()
 	code := t.TempDir()
 	lambdatest.Build(t, "./testdata/function", code)

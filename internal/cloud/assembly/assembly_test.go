@@ -231,7 +231,7 @@ func TestResolveErrors(t *testing.T) {
 			"write [range, 1 to 256 blocks, bits of a block]"},
 		"blocks too large": {`{"Fn::Cidr": ["10.0.0.0/16", 1, 17]}`,
 			"write [range, 1 to 256 blocks, bits of a block]"},
-		"blocks without room":  {`{"Fn::Cidr": ["10.0.0.0/16", 5, 14]}`, "the range has room for 4 such blocks"},
+		"blocks that are many": {`{"Fn::Cidr": ["10.0.0.0/16", 5, 14]}`, "the range holds 4 such blocks"},
 		"list as text":         {`{"Fn::Sub": "${Endpoint.DnsEntries}"}`, "got a list of 1: a text is needed here"},
 		"unknown reference":    {`{"Ref": "Nobody"}`, `Properties.Value.Ref: got "Nobody"`},
 		"unknown attribute":    {`{"Fn::GetAtt": ["Named", "Size"]}`, "a local run knows Arn, StreamArn, TableId"},

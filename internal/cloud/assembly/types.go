@@ -301,13 +301,13 @@ var types = map[string]typeEntry{
 	"AWS::ApiGatewayV2::Route":       {support: running, ref: id(7), attributes: map[string]give{"RouteId": ref}},
 	"AWS::ApiGatewayV2::Integration": {support: running, ref: id(7), attributes: map[string]give{"IntegrationId": ref}},
 	"AWS::ApiGatewayV2::Authorizer":  {support: running, ref: id(6), attributes: map[string]give{"AuthorizerId": ref}},
-	// A local run serves the API on its port; domain names have no effect.
+	// A local run serves the API on its port, below the base path of its mapping; domain names have no effect.
 	"AWS::ApiGatewayV2::DomainName": {support: accepted, nameProperty: "DomainName",
 		arn: arn("apigateway", "/domainnames/"), attributes: map[string]give{
 			"DomainNameArn":        ownARN,
 			"RegionalDomainName":   domain("d-NAME.execute-api.REGION.amazonaws.com"),
 			"RegionalHostedZoneId": id(14)}},
-	"AWS::ApiGatewayV2::ApiMapping": {support: accepted, ref: id(6), attributes: map[string]give{"ApiMappingId": ref}},
+	"AWS::ApiGatewayV2::ApiMapping": {support: running, ref: id(6), attributes: map[string]give{"ApiMappingId": ref}},
 	"AWS::ApiGatewayV2::Deployment": {support: accepted, ref: id(6), attributes: map[string]give{"DeploymentId": ref}},
 
 	"AWS::Scheduler::Schedule": {support: running, nameProperty: "Name", naming: []string{"GroupName"}, limit: 64,

@@ -31,7 +31,8 @@ type gated struct {
 	asked  []string
 }
 
-func (g *gated) Invoke(_ context.Context, function string, payload []byte) (lambda.Result, error) {
+func (g *gated) InvokeWithin(_ context.Context, _ time.Duration, function string, payload []byte) (lambda.Result,
+	error) {
 	if function == "gate" {
 		g.asked = append(g.asked, string(payload))
 		result := lambda.Result{Payload: []byte(g.answer)}
@@ -346,6 +347,36 @@ func authorized(authorization, authorizer, permission string) string {
 			"AuthorizationType": %q, "AuthorizerId": {"Ref": "Authorizer"},
 			"Target": {"Fn::Join": ["/", ["integrations", {"Ref": "Integration"}]]}}}
 	}`, authorizer, permission, authorization, authorization)
+}
+
+// Base paths are read of the mappings of the API's stage. Without its default endpoint, an API has no other address.
+func TestReadMappings(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		disabled string
+		keys     []string
+		want     string
+	}{
+		"None":      {"true", nil, "[] false"},
+		"Whole":     {"true", []string{``}, "[] false"},
+		"BasePath":  {"true", []string{`, "ApiMappingKey": "team"`}, "[team] true"},
+		"Both":      {"true", []string{`, "ApiMappingKey": "team"`, ``}, "[team] false"},
+		"Reachable": {"false", []string{`, "ApiMappingKey": "team/v1"`}, "[team/v1] false"},
+	} {
+		template := strings.Replace(authorized("CUSTOM", `{}`, ""), `"ProtocolType": "HTTP"`,
+			`"ProtocolType": "HTTP", "DisableExecuteApiEndpoint": `+test.disabled, 1)
+		for i, key := range test.keys {
+			template = strings.Replace(template, `"Integration": {"Type"`, fmt.Sprintf(`"Mapping%d": {"Type":
+				"AWS::ApiGatewayV2::ApiMapping", "Properties": {"ApiId": {"Ref": "API"},
+				"DomainName": "api.example.com",
+				"Stage": {"Ref": "Stage"}%s}}, "Integration": {"Type"`, i, key), 1)
+		}
+		loaded := assemblytest.Load(t, template)
+		api, _ := apigateway.Read(loaded, loaded.APIs()[0], nil)
+		if got := fmt.Sprint(api.BasePaths, api.OnlyMapped); got != test.want {
+			t.Errorf("%s: got %s; want %s", name, got, test.want)
+		}
+	}
 }
 
 // Authorizers are read as templates have them, those of the CDK's own constructs, too. API Gateway asks a function that

@@ -39,8 +39,9 @@ func (g *Gateway) Allows(r *http.Request, origin string) bool {
 	if g.api.CORS != nil {
 		return g.api.CORS.origin(origin) != ""
 	}
-	route, _ := g.match(http.MethodOptions, r.URL.Path)
-	return route != nil
+	path, _ := g.locate(r.URL.Path)
+	route, _ := g.table.match(http.MethodOptions, path)
+	return path != "" && route != nil
 }
 
 // allow says which origin is allowed, on preflights and actual requests alike.

@@ -1,7 +1,6 @@
 package apigateway
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,8 +38,8 @@ type keptAnswer struct {
 	until time.Time
 }
 
-// mostKept is from how many answers on those that are too old are dropped.
-const mostKept = 1000
+// maxKept is from how many answers on those that are too old are dropped.
+const maxKept = 1000
 
 // maxAuthorizing is how long API Gateway waits for a function ("Quotas for configuring and running an HTTP API").
 const maxAuthorizing = 10 * time.Second
@@ -134,7 +133,7 @@ func (a *FunctionAuthorizer) ask(g *Gateway, r *http.Request, c *call, values []
 	if a.kept == nil {
 		a.kept = map[string]keptAnswer{}
 	}
-	if len(a.kept) >= mostKept {
+	if len(a.kept) >= maxKept {
 		maps.DeleteFunc(a.kept, func(_ string, k keptAnswer) bool { return !now.Before(k.until) })
 	}
 	a.kept[key] = keptAnswer{answer, now.Add(a.CacheFor)}
@@ -146,13 +145,8 @@ func (a *FunctionAuthorizer) invoke(g *Gateway, r *http.Request, c *call, values
 		return authorization{}, errors.New(a.Refused)
 	}
 	payload := a.event(g, r, c, values)
-	ctx := r.Context()
-	if g.options.Debugged == nil || !g.options.Debugged(a.Function) {
-		limited, cancel := context.WithTimeout(ctx, maxAuthorizing)
-		defer cancel()
-		ctx = limited
-	}
-	result, err := g.options.Invoker.Invoke(ctx, a.Function, payload)
+	result, err := g.options.Invoker.InvokeWithin(r.Context(), g.limit(a.Function, maxAuthorizing), a.Function,
+		payload)
 	if err != nil {
 		return authorization{}, err
 	}

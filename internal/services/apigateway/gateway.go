@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,7 +34,8 @@ const (
 
 // Invoker calls functions by name. It returns lambda's errors (ErrThrottled, ErrTooLarge, …).
 type Invoker interface {
-	Invoke(ctx context.Context, function string, payload []byte) (lambda.Result, error)
+	// InvokeWithin fails if the function, once an instance has the call, takes longer than the limit. 0: no limit.
+	InvokeWithin(ctx context.Context, limit time.Duration, function string, payload []byte) (lambda.Result, error)
 }
 
 // API is an AWS::ApiGatewayV2::Api of protocol HTTP with its stage and routes, every value resolved.
@@ -44,6 +46,10 @@ type API struct {
 	Region, Account string
 	// Stage is the stage's name; "" means $default, which adds nothing to paths.
 	Stage string
+	// BasePaths are the paths of domain names that lead to the stage, without slashes at their ends. Such a path takes
+	// the place of the stage's name in addresses. OnlyMapped says that no other address leads to the API.
+	BasePaths  []string
+	OnlyMapped bool
 	// CORS answers preflights and adds headers; nil leaves CORS to the functions.
 	CORS *CORS
 	// DefaultThrottle applies to each route that RouteThrottles does not name by its route key.
@@ -121,6 +127,8 @@ func New(api API, options Options) (*Gateway, error) {
 	if api.Stage == "" {
 		api.Stage = "$default"
 	}
+	api.BasePaths = slices.Clone(api.BasePaths)
+	slices.SortFunc(api.BasePaths, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	g := &Gateway{api: api, options: options, format: parseFormat(api.AccessLogFormat),
 		limiters: map[string]*rate.Limiter{}}
 	var problems []error
@@ -148,6 +156,17 @@ func New(api API, options Options) (*Gateway, error) {
 		}
 	}
 	return g, errors.Join(problems...)
+}
+
+// Base returns what the addresses of all routes begin with: "" or, with a slash before it, a base path or the stage.
+func (a API) Base() string {
+	switch {
+	case len(a.BasePaths) > 0:
+		return "/" + a.BasePaths[0]
+	case a.Stage != "" && a.Stage != "$default":
+		return "/" + a.Stage
+	}
+	return ""
 }
 
 // SourceARN is what API Gateway presents to Lambda when it invokes the function of a route.
@@ -189,14 +208,22 @@ type call struct {
 
 // ServeHTTP answers as API Gateway would.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &call{requestID: newRequestID(), began: g.options.Now(), path: r.URL.Path, sourceIP: peer(r)}
+	c := &call{requestID: newRequestID(), began: g.options.Now(), sourceIP: peer(r)}
 	w.Header()["Apigw-Requestid"] = []string{c.requestID}
 	if g.format != nil && g.options.AccessLog != nil {
 		defer func() { g.options.AccessLog(g.accessLine(r, c)) }()
 	}
-	c.route, c.parameters = g.match(r.Method, c.path)
+	var path string
+	if path, c.path = g.locate(r.URL.Path); path != "" {
+		c.route, c.parameters = g.table.match(r.Method, path)
+	}
+	address := *r.URL
+	if path != "" {
+		base := strings.TrimSuffix(r.URL.Path, path)
+		address.Path, address.RawPath = below(base, address.Path), below(base, address.RawPath)
+	}
 	origin := trace.Origin{Kind: trace.HTTP, Stack: g.options.Stack, API: g.api.Name, Method: r.Method,
-		Path: r.URL.RequestURI()}
+		Path: address.RequestURI()}
 	if c.route != nil {
 		origin.Route = c.route.Key
 	}
@@ -253,13 +280,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.refuse(w, c, http.StatusRequestEntityTooLarge, "Request Entity Too Large")
 		return
 	}
-	cancel := context.CancelFunc(func() {})
-	if g.options.Debugged == nil || !g.options.Debugged(c.route.Function) {
-		ctx, cancel = context.WithTimeout(ctx, c.route.Timeout)
-	}
-	defer cancel()
 	invoked := time.Now()
-	result, err := g.options.Invoker.Invoke(ctx, c.route.Function, event)
+	result, err := g.options.Invoker.InvokeWithin(ctx, g.limit(c.route.Function, c.route.Timeout), c.route.Function,
+		event)
 	c.integration = time.Since(invoked)
 	switch {
 	case err != nil:
@@ -278,16 +301,42 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// match finds the route of a path, which begins with the stage unless that is $default.
-func (g *Gateway) match(method, path string) (*Route, map[string]string) {
-	if g.api.Stage != "$default" {
-		rest, ok := strings.CutPrefix(path, "/"+g.api.Stage)
-		if !ok || rest != "" && rest[0] != '/' {
-			return nil, nil
-		}
-		path = cmp.Or(rest, "/")
+// limit returns how long a function may take, 0 if a debugger has it.
+func (g *Gateway) limit(function string, limit time.Duration) time.Duration {
+	if g.options.Debugged != nil && g.options.Debugged(function) {
+		return 0
 	}
-	return g.table.match(method, path)
+	return limit
+}
+
+// locate returns the path that routes match, "" for an address that is not the API's, and the rawPath of the event.
+// That has the name of the stage, unless it is $default, and no base path ("Create AWS Lambda proxy integrations for
+// HTTP APIs": rawPath does not provide the API mapping value).
+func (g *Gateway) locate(path string) (routed, rawPath string) {
+	stage := ""
+	if g.api.Stage != "$default" {
+		stage = "/" + g.api.Stage
+	}
+	for _, base := range g.api.BasePaths {
+		if rest := below("/"+base, path); rest != path {
+			return rest, stage + rest
+		}
+	}
+	switch rest := below(stage, path); {
+	case g.api.OnlyMapped || stage != "" && rest == path:
+		return "", path
+	default:
+		return rest, path
+	}
+}
+
+// below returns the path after base, from its slash on, or the path itself if it does not begin with base.
+func below(base, path string) string {
+	rest, ok := strings.CutPrefix(path, base)
+	if !ok || base == "" || rest != "" && rest[0] != '/' {
+		return path
+	}
+	return cmp.Or(rest, "/")
 }
 
 // cors adds the headers of CORS, and reports whether it has answered a preflight. A route that takes OPTIONS gets

@@ -21,12 +21,19 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // invoker is a function in this process.
 type invoker func(ctx context.Context, function string, payload []byte) (lambda.Result, error)
 
-func (i invoker) Invoke(ctx context.Context, function string, payload []byte) (lambda.Result, error) {
+func (i invoker) InvokeWithin(ctx context.Context, limit time.Duration, function string, payload []byte) (
+	lambda.Result, error) {
+	if limit > 0 {
+		limited, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		ctx = limited
+	}
 	return i(ctx, function, payload)
 }
 
@@ -380,12 +387,10 @@ func TestTraceHasTheExchange(t *testing.T) {
 		_ = response.Body.Close()
 		// The end is noted right after the answer.
 		var details trace.Details
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		wait.Until(t, "the request ends", func() (any, bool) {
 			details, _ = recorder.Request(response.Header.Get("Apigw-Requestid"))
-			if !details.Running || time.Now().After(deadline) {
-				break
-			}
-		}
+			return details, !details.Running
+		})
 		if details.Sent.Body != want.sent || details.Sent.Cut != (want.sent == "") ||
 			details.Sent.Headers.Get("Content-Type") != "application/json" {
 			t.Fatalf("%s: got %+v", path, details.Sent)
@@ -405,6 +410,58 @@ func TestNamedStage(t *testing.T) {
 		"/a": `{"message":"Not Found"}`, "/devil": `{"message":"Not Found"}`} {
 		if got := do(h, request("GET", path, "")).Body.String(); got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+}
+
+// A base path of a domain name leads to the routes, the longest that matches, and is not in the event. Where the
+// default endpoint is off, no other address does.
+func TestBasePaths(t *testing.T) {
+	t.Parallel()
+	paths := invoker(func(_ context.Context, _ string, payload []byte) (lambda.Result, error) {
+		var event struct {
+			RouteKey, RawPath string
+			RequestContext    struct {
+				Stage string
+				HTTP  struct{ Path string }
+			}
+		}
+		if err := json.Unmarshal(payload, &event); err != nil {
+			return lambda.Result{}, err
+		}
+		body, err := json.Marshal(fmt.Sprint(event.RouteKey, " ", event.RawPath, " ", event.RequestContext.HTTP.Path))
+		return lambda.Result{Payload: body}, err
+	})
+	const none = `{"message":"Not Found"}`
+	for _, test := range []struct {
+		stage, path, want string
+		onlyMapped        bool
+		// traced is the path that the console sends again, to an address that ends with a base path.
+		traced string
+	}{
+		{"$default", "/team/a/x", "GET /a/{b} /a/x /a/x", true, "/a/x"},
+		{"$default", "/team/v1/a/x", "GET /a/{b} /a/x /a/x", true, "/a/x"},
+		{"$default", "/team", "GET / / /", true, "/"},
+		{"$default", "/team/", "GET / / /", true, "/"},
+		{"$default", "/teams/a/x", none, true, "/teams/a/x"},
+		{"$default", "/a/x", none, true, "/a/x"},
+		{"$default", "/team%3F/a/x", none, true, "/team%3F/a/x"},
+		{"$default", "/a/x", "GET /a/{b} /a/x /a/x", false, "/a/x"},
+		{"$default", "/team/a/%3F%2541", "GET /a/{b} /a/?%41 /a/?%41", false, "/a/%3F%2541"},
+		{"dev", "/team/a/x", "GET /a/{b} /dev/a/x /dev/a/x", true, "/a/x"},
+		{"dev", "/dev/a/x", none, true, "/dev/a/x"},
+		{"dev", "/dev/a/x", "GET /a/{b} /dev/a/x /dev/a/x", false, "/a/x"},
+		{"dev", "/a/x", none, false, "/a/x"},
+	} {
+		api := apigateway.API{ID: "abc123", Name: "test", Stage: test.stage, BasePaths: []string{"team", "team/v1"},
+			OnlyMapped: test.onlyMapped, Routes: []apigateway.Route{{Key: "GET /a/{b}"}, {Key: "GET /"}}}
+		recorder := trace.New(trace.Options{})
+		h := serve(t, api, apigateway.Options{Invoker: paths, Trace: recorder})
+		if got := do(h, request("GET", test.path, "")).Body.String(); got != test.want {
+			t.Errorf("%+v: got %s", test, got)
+		}
+		if traced, _ := recorder.Requests(trace.Search{}); len(traced) != 1 || traced[0].Path != test.traced {
+			t.Errorf("%+v: traced %+v", test, traced)
 		}
 	}
 }

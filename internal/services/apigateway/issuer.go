@@ -72,7 +72,12 @@ func loadKey(folder string) (*rsa.PrivateKey, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("issuer key: %w", err)
 	}
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
+	// A full disk leaves no half of a key.
+	err = os.WriteFile(path+".new", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600)
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("issuer key: %w", err)
 	}
 	return key, nil

@@ -17,6 +17,8 @@ func Read(a *assembly.Assembly, api *assembly.Resource, keys KeySource) (API, er
 		Name, ProtocolType string
 		CorsConfiguration  *CORS
 		Body, Target       any
+		// DisableExecuteApiEndpoint leaves the API to its domain names.
+		DisableExecuteApiEndpoint bool
 	}
 	if err := api.Decode(&p); err != nil {
 		return API{}, err
@@ -33,7 +35,8 @@ func Read(a *assembly.Assembly, api *assembly.Resource, keys KeySource) (API, er
 	if result.Name == "" {
 		result.Name = api.Name
 	}
-	problems := []error{readStage(api, &result)}
+	result.OnlyMapped = p.DisableExecuteApiEndpoint
+	problems := []error{readStage(api, &result), readMappings(a, api, &result)}
 	parts := reader{assembly: a, api: result, keys: keys, integrations: map[string]*assembly.Resource{},
 		authorizers: map[string]*assembly.Resource{}, read: map[string]Admission{}}
 	for _, resource := range api.Stack.Resources {
@@ -129,6 +132,26 @@ func readStage(api *assembly.Resource, result *API) error {
 	if found == "" {
 		return fmt.Errorf("%s: the API has no stage, so AWS would serve nothing: add one", api)
 	}
+	return nil
+}
+
+// readMappings reads the base paths of domain names. The API's own address stands for domain names without one.
+func readMappings(a *assembly.Assembly, api *assembly.Resource, result *API) error {
+	for _, resource := range a.Resources("AWS::ApiGatewayV2::ApiMapping") {
+		if resource.Properties["ApiId"] != api.Ref {
+			continue
+		}
+		var p struct{ ApiMappingKey string }
+		if err := resource.Decode(&p); err != nil {
+			return err
+		}
+		if p.ApiMappingKey != "" {
+			result.BasePaths = append(result.BasePaths, p.ApiMappingKey)
+			continue
+		}
+		result.OnlyMapped = false
+	}
+	result.OnlyMapped = result.OnlyMapped && len(result.BasePaths) > 0
 	return nil
 }
 

@@ -69,8 +69,8 @@ const (
 	signatureForm = "AWS4-HMAC-SHA256"
 	// signatureTime is the form of X-Amz-Date.
 	signatureTime = "20060102T150405Z"
-	// mostSkew is by how much the time of a signature may differ from that of AWS ("Signature Version 4").
-	mostSkew = 5 * time.Minute
+	// maxSkew is by how much the time of a signature may differ from that of AWS ("Signature Version 4").
+	maxSkew = 5 * time.Minute
 )
 
 // signer returns the principal that signed the request, and its access key.
@@ -94,9 +94,9 @@ func (g *Gateway) signer(r *http.Request, c *call) (key string, by Principal, er
 		return "", by, fmt.Errorf("the request is signed for %s in %s: sign it for %s in %s", credential[3],
 			credential[2], Service, g.api.Region)
 	}
-	if skew := g.options.Now().Sub(at).Abs(); skew > mostSkew {
+	if skew := g.options.Now().Sub(at).Abs(); skew > maxSkew {
 		return "", by, fmt.Errorf("the time of the signature differs by %s, and may by %s: sign each request anew",
-			skew, mostSkew)
+			skew, maxSkew)
 	}
 	if by, err = g.options.Principal(credential[0]); err != nil {
 		return "", by, err

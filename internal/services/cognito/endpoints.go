@@ -31,8 +31,8 @@ const (
 )
 
 const (
-	// mostOfForm is the largest form that the endpoints read, in bytes.
-	mostOfForm = 64 << 10
+	// maxOfForm is the largest form that the endpoints read, in bytes.
+	maxOfForm = 64 << 10
 	// longestUserName is Amazon Cognito's limit, in characters ("AdminCreateUser", API reference: Username).
 	longestUserName = 128
 )
@@ -48,10 +48,11 @@ type Endpoint struct{ Request, Does string }
 // Endpoints are those that a run has. They are Amazon Cognito's, and of all user pools: the app client says which one.
 func Endpoints() []Endpoint {
 	const proof = "response_type=code&client_id=ID&redirect_uri=URL&scope=SCOPES&state=TEXT&nonce=TEXT&" +
-		"code_challenge_method=S256&code_challenge=DIGEST"
+		"code_challenge_method=S256&code_challenge=DIGEST&prompt=PROMPT"
 	return []Endpoint{
 		{"GET " + authorizePath + "?" + proof, "Signs a person in at an app client, and sends them to one of its " +
-			"callback URLs with a code. It takes no request without a proof key (PKCE)."},
+			"callback URLs with a code. It takes no request without a proof key (PKCE). The prompt none shows no " +
+			"page: whoever is not signed in is sent back with login_required. Another one always shows the form."},
 		{"GET " + loginPath + "?" + proof, "The form to sign in. It takes any user name, and asks for no password."},
 		{"POST " + loginPath, "Takes the form."},
 		{"GET " + logoutPath + "?client_id=ID&logout_uri=URL", "Signs the browser out, and sends it to one of the " +
@@ -59,7 +60,7 @@ func Endpoints() []Endpoint {
 			" in place of logout_uri, it shows the form again."},
 		{"POST " + tokenPath, "Exchanges a code or a refresh token for tokens. The body is a form: grant_type, " +
 			"client_id, and code, redirect_uri and code_verifier, or refresh_token. A code is for one exchange " +
-			"within 5 minutes."},
+			"within 5 minutes. A second one revokes the refresh tokens of the first."},
 		{"POST " + revokePath, "Makes the refresh tokens of a sign-in worthless. The body is a form: token, " +
 			"a refresh token, and client_id."},
 	}
@@ -154,7 +155,17 @@ type request struct {
 	nonce     string
 	scopes    []string
 	challenge string
+	// prompt are the values of prompt, each once or more.
+	prompt []string
 }
+
+// The values of prompt (OpenID Connect Core 1.0, section 3.1.2.1).
+const (
+	promptNone    = "none"
+	promptLogin   = "login"
+	promptConsent = "consent"
+	promptAccount = "select_account"
+)
 
 // challenge is a SHA-256 digest in base64url (RFC 7636, section 4.2).
 var challenge = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
@@ -196,6 +207,16 @@ func (p *Pools) check(query url.Values) (r request, page, back *refusal) {
 		if !slices.Contains(r.client.scopes, scope) {
 			return r, nil, refused("invalid_scope", "scope has %q: the client may request %s", scope,
 				strings.Join(r.client.scopes, " "))
+		}
+	}
+	r.prompt = strings.Fields(query.Get("prompt"))
+	for _, value := range r.prompt {
+		switch {
+		case !slices.Contains([]string{promptNone, promptLogin, promptConsent, promptAccount}, value):
+			return r, nil, refused("invalid_request", "prompt has %q: write none, or any of login, consent and "+
+				"select_account", value)
+		case value == promptNone && len(r.prompt) > 1:
+			return r, nil, refused("invalid_request", "prompt is %q: write none alone", query.Get("prompt"))
 		}
 	}
 	return r, nil, nil
@@ -254,18 +275,29 @@ func (p *Pools) asked(w http.ResponseWriter, r *http.Request) (asked request, ok
 	return asked, false
 }
 
-// authorize sends people to the form, or back with a code if they have signed in before.
+// authorize sends people to the form, or back with a code if they have signed in before. With a prompt it always sends
+// them to the form; with the prompt none never.
 func (p *Pools) authorize(w http.ResponseWriter, r *http.Request) {
 	asked, ok := p.asked(w, r)
 	if !ok {
 		return
 	}
-	if who, ok := p.grants.session(r, asked.pool.resource.Ref); ok {
-		asked.redirect(w, r, url.Values{"code": {p.grants.code(asked, who)}})
+	if len(asked.prompt) == 0 || asked.silent() {
+		if who, ok := p.grants.session(r, asked.pool.resource.Ref); ok {
+			asked.redirect(w, r, url.Values{"code": {p.grants.code(asked, who)}})
+			return
+		}
+	}
+	if asked.silent() {
+		asked.redirect(w, r, url.Values{"error": {"login_required"},
+			"error_description": {"nobody is signed in in this browser: send the request without prompt=none"}})
 		return
 	}
 	http.Redirect(w, r, loginPath+"?"+r.URL.RawQuery, http.StatusFound)
 }
+
+// silent reports whether people may see no page.
+func (asked request) silent() bool { return slices.Contains(asked.prompt, promptNone) }
 
 // redirect sends people back to the client.
 func (asked request) redirect(w http.ResponseWriter, r *http.Request, answer url.Values) {
@@ -289,7 +321,11 @@ func (asked request) redirect(w http.ResponseWriter, r *http.Request, answer url
 
 // login shows the form.
 func (p *Pools) login(w http.ResponseWriter, r *http.Request) {
-	if asked, ok := p.asked(w, r); ok {
+	switch asked, ok := p.asked(w, r); {
+	case !ok:
+	case asked.silent():
+		p.authorize(w, r)
+	default:
 		p.showForm(w, r, asked, http.StatusOK, form{Chosen: asked.pool.groups})
 	}
 }
@@ -300,12 +336,13 @@ func (p *Pools) signIn(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, mostOfForm)
+	r.Body = http.MaxBytesReader(w, r.Body, maxOfForm)
 	if err := r.ParseForm(); err != nil {
 		showRefusal(w, refused("invalid_request", "The form cannot be read: go back, and send it again."))
 		return
 	}
-	filled := form{UserName: strings.TrimSpace(r.PostForm.Get("username")), Chosen: r.PostForm["group"]}
+	// Keyboards add a space after a name. Whatever else is not seen is refused.
+	filled := form{UserName: strings.Trim(r.PostForm.Get("username"), " "), Chosen: r.PostForm["group"]}
 	if !p.grants.ownForm(r) {
 		filled.Wrong = "The form is not the one that this browser got last: send this one."
 		p.showForm(w, r, asked, http.StatusForbidden, filled)
@@ -332,7 +369,8 @@ func (p *pool) checkUser(filled form) string {
 	odd := func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) || r == utf8.RuneError }
 	if n := utf8.RuneCountInString(filled.UserName); n < 1 || n > longestUserName ||
 		strings.ContainsFunc(filled.UserName, odd) {
-		return fmt.Sprintf("The user name has %d characters. Write 1 to %d, without spaces.", n, longestUserName)
+		return fmt.Sprintf("The user name has %d characters. Write 1 to %d, without spaces and line breaks.", n,
+			longestUserName)
 	}
 	for _, group := range filled.Chosen {
 		if !slices.Contains(p.groups, group) {
@@ -399,7 +437,7 @@ func (p *Pools) postedForm(r *http.Request) (*pool, client, *refusal) {
 		return nil, client{}, refused("invalid_request", "Content-Type is %q: write application/x-www-form-urlencoded",
 			r.Header.Get("Content-Type"))
 	}
-	r.Body = http.MaxBytesReader(nil, r.Body, mostOfForm)
+	r.Body = http.MaxBytesReader(nil, r.Body, maxOfForm)
 	if err := r.ParseForm(); err != nil {
 		return nil, client{}, refused("invalid_request", "the form cannot be read: %v", err)
 	}
@@ -447,8 +485,8 @@ func (p *Pools) exchange(of *pool, one client, posted url.Values) (map[string]an
 	}
 	grant, ok := p.grants.takeCode(posted.Get("code"))
 	if !ok {
-		return nil, refused("invalid_grant", "the code is unknown, older than %v, or was used before: sign in again",
-			codeAge)
+		return nil, refused("invalid_grant", "the code is unknown, older than %v, or was used before, which revokes "+
+			"the refresh tokens that came of it: sign in again", codeAge)
 	}
 	proof := posted.Get("code_verifier")
 	digest := sha256.Sum256([]byte(proof))
@@ -463,10 +501,15 @@ func (p *Pools) exchange(of *pool, one client, posted url.Values) (map[string]an
 		return nil, refused("invalid_grant", "code_verifier does not fit the code_challenge: sign in again")
 	}
 	answer, not := p.mint(of, one, grant.granted, grant.nonce)
-	if not == nil {
-		answer["refresh_token"] = p.grants.keep(one.id, grant.granted, time.Now().Add(one.refresh))
+	if not != nil {
+		return nil, not
 	}
-	return answer, not
+	refresh, ok := p.grants.keep(posted.Get("code"), grant, time.Now().Add(one.refresh))
+	if !ok {
+		return nil, refused("invalid_grant", "the code was used twice at once: sign in again")
+	}
+	answer["refresh_token"] = refresh
+	return answer, nil
 }
 
 func (p *Pools) refresh(of *pool, one client, posted url.Values) (map[string]any, *refusal) {

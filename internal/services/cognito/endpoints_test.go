@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -306,6 +307,9 @@ func TestAuthorizeRefuses(t *testing.T) {
 		"NoMethod":       {map[string]string{"code_challenge_method": ""}, "invalid_request", "write S256", true},
 		"Plain":          {map[string]string{"code_challenge_method": "plain"}, "invalid_request", "write S256", true},
 		"Scope":          {map[string]string{"scope": "openid askahuman/call"}, "invalid_scope", "openid email", true},
+		"Silent":         {map[string]string{"prompt": "none"}, "login_required", "nobody is signed in", true},
+		"NoneAndLogin":   {map[string]string{"prompt": "none login"}, "invalid_request", "none alone", true},
+		"OtherPrompt":    {map[string]string{"prompt": "Login"}, "invalid_request", "select_account", true},
 	} {
 		for _, path := range []string{"/oauth2/authorize", "/login"} {
 			got := b.get(path + b.query(test.changes))
@@ -339,13 +343,17 @@ func TestLoginRefuses(t *testing.T) {
 		user, group string
 		says        string
 	}{
-		"NoName":   {"", "operators", "Write 1 to 128"},
-		"Blank":    {"  ", "operators", "Write 1 to 128"},
-		"Long":     {strings.Repeat("ä", 129), "operators", "has 129 characters"},
-		"Space":    {"olga x", "operators", "without spaces"},
-		"Control":  {"olga\x00", "operators", "without spaces"},
-		"NotUTF8":  {"olga\xff", "operators", "without spaces"},
-		"NotGroup": {"olga", "admin", `The group "admin" is none of the user pool's: night <b>shift, operators.`},
+		"NoName":        {"", "operators", "Write 1 to 128"},
+		"Blank":         {"  ", "operators", "Write 1 to 128"},
+		"Long":          {strings.Repeat("ä", 129), "operators", "has 129 characters"},
+		"Space":         {"olga x", "operators", "without spaces"},
+		"Control":       {"olga\x00", "operators", "without spaces"},
+		"LineFeed":      {"olga\n", "operators", "line breaks"},
+		"Lines":         {"olga\nx", "operators", "line breaks"},
+		"Return":        {"\rolga", "operators", "line breaks"},
+		"LineSeparator": {"olga\u2028", "operators", "line breaks"},
+		"NotUTF8":       {"olga\xff", "operators", "without spaces"},
+		"NotGroup":      {"olga", "admin", `The group "admin" is none of the user pool's: night <b>shift, operators.`},
 	} {
 		if got := b.fill(shown, test.user, test.group); got.status != http.StatusBadRequest ||
 			!strings.Contains(html.UnescapeString(got.body), test.says) {
@@ -380,6 +388,76 @@ func TestLoginRefuses(t *testing.T) {
 	policy := shown.header.Get("Content-Security-Policy")
 	if !strings.HasSuffix(policy, "form-action 'self' http://127.0.0.1:8080") || strings.Contains(policy, "unsafe") {
 		t.Errorf("the form has %s", policy)
+	}
+}
+
+// A prompt decides whether somebody who is signed in sees the form (OpenID Connect Core 1.0, section 3.1.2.1).
+func TestPrompt(t *testing.T) {
+	t.Parallel()
+	b, _ := newBrowser(t)
+	b.code(b.query(nil))
+	for prompt, shows := range map[string]bool{"": false, "none": false, "login": true, "consent": true,
+		"select_account": true, "login consent": true} {
+		query := b.query(map[string]string{"prompt": prompt})
+		got := b.get("/oauth2/authorize" + query)
+		if shown := got.location.Path == "/login"; shown != shows || !shown && got.location.Query().Get("code") == "" {
+			t.Errorf("prompt=%s: sent to %s", prompt, got.location)
+		}
+		if !shows {
+			continue
+		}
+		got = b.fill(b.get(got.location.String()), "oskar")
+		claims := b.claims(tokens(t, b.exchange(got.location.Query().Get("code"), nil))["access_token"])
+		if claims["username"] != "oskar" {
+			t.Errorf("prompt=%s: signed in as %v", prompt, claims["username"])
+		}
+	}
+	if got := b.get("/login" + b.query(map[string]string{"prompt": "none"})); got.location.Query().Get("code") == "" {
+		t.Errorf("the form at prompt=none: got %d %s", got.status, got.location)
+	}
+}
+
+// A code that is used twice may be in the hands of a thief: what came of it ends, at any time (RFC 6749, section
+// 4.1.2).
+func TestCodeTwice(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, _ := newBrowser(t)
+		for _, later := range []time.Duration{0, time.Hour} {
+			code, other := b.code(b.query(nil)), b.code(b.query(nil))
+			first, stays := tokens(t, b.exchange(code, nil)), tokens(t, b.exchange(other, nil))
+			next := tokens(t, b.refresh(first["refresh_token"]))
+			time.Sleep(later)
+			if got := b.exchange(code, nil); !refusedWith(got, "invalid_grant") {
+				t.Errorf("after %v: got %d %s", later, got.status, got.body)
+			}
+			for _, token := range []any{first["refresh_token"], next["refresh_token"]} {
+				if got := b.refresh(token); !refusedWith(got, "invalid_grant") {
+					t.Errorf("after %v: a refresh token of the code: got %d %s", later, got.status, got.body)
+				}
+			}
+			tokens(t, b.refresh(stays["refresh_token"]))
+		}
+	})
+	// Whichever of two at once is first, no token that they give lives on.
+	b, _ := newBrowser(t)
+	b.code(b.query(nil))
+	for range 50 {
+		code := b.code(b.query(nil))
+		answers := make([]answer, 2)
+		var both sync.WaitGroup
+		for i := range answers {
+			both.Go(func() { answers[i] = b.exchange(code, nil) })
+		}
+		both.Wait()
+		for _, got := range answers {
+			if refusedWith(got, "invalid_grant") {
+				continue
+			}
+			if again := b.refresh(tokens(t, got)["refresh_token"]); !refusedWith(again, "invalid_grant") {
+				t.Fatalf("got %d %s", again.status, again.body)
+			}
+		}
 	}
 }
 

@@ -47,7 +47,10 @@ type granted struct {
 type code struct {
 	granted
 	client, callback, challenge, nonce string
-	ends                               time.Time
+	// ends is when the code is forgotten. Of a used code that is when the refresh token ends that came of it.
+	ends time.Time
+	// used says that the code was exchanged, and usedTwice that this was tried once more.
+	used, usedTwice bool
 }
 
 type refreshToken struct {
@@ -113,22 +116,35 @@ func (g *grants) code(asked request, who person) string {
 	return id
 }
 
-// takeCode returns what a code is for, once.
-func (g *grants) takeCode(id string) (code, bool) {
+// takeCode returns what a code is for, once. Its second use revokes the refresh tokens that came of it (RFC 6749,
+// section 4.1.2).
+func (g *grants) takeCode(id string) (taken code, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.forget()
-	one, ok := g.codes[id]
-	delete(g.codes, id)
-	return one, ok
+	taken, ok = g.codes[id]
+	if !ok {
+		return code{}, false
+	}
+	next := taken
+	next.used, next.usedTwice = true, taken.used
+	g.codes[id] = next
+	if taken.used {
+		g.revokeSignIn(taken.origin)
+	}
+	return taken, !taken.used
 }
 
-// keep makes a refresh token.
-func (g *grants) keep(client string, of granted, ends time.Time) string {
+// keep makes the refresh token of a code that was taken. It returns false if the code was used twice meanwhile.
+func (g *grants) keep(id string, taken code, ends time.Time) (string, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.forget()
-	return g.newRefreshToken(client, of, ends)
+	if now, ok := g.codes[id]; ok && now.usedTwice {
+		return "", false
+	}
+	taken.used, taken.ends = true, ends
+	g.codes[id] = taken
+	return g.newRefreshToken(taken.client, taken.granted, ends), true
 }
 
 // newRefreshToken makes a refresh token. mu is held.
@@ -170,9 +186,14 @@ func (g *grants) revoke(id, client string) {
 	if !ok || one.client != client {
 		return
 	}
-	for other, of := range g.refresh {
-		if of.origin == one.origin {
-			delete(g.refresh, other)
+	g.revokeSignIn(one.origin)
+}
+
+// revokeSignIn removes all refresh tokens of a sign-in. mu is held.
+func (g *grants) revokeSignIn(origin string) {
+	for id, of := range g.refresh {
+		if of.origin == origin {
+			delete(g.refresh, id)
 		}
 	}
 }

@@ -45,7 +45,7 @@ var ErrNotConfirmed = errors.New("sign-up not confirmed")
 
 // Functions invokes functions (lambda.Service).
 type Functions interface {
-	Invoke(ctx context.Context, name string, payload []byte) (lambda.Result, error)
+	InvokeWithin(ctx context.Context, limit time.Duration, name string, payload []byte) (lambda.Result, error)
 }
 
 // Options of Pools. Functions and Tokens are needed.
@@ -363,12 +363,11 @@ func (p *Pools) call(ctx context.Context, of *pool, payload []byte) error {
 		return errors.New(of.refused)
 	}
 	ctx = trace.About(ctx, trace.Origin{Kind: trace.SignUp, Path: of.resource.Ref})
-	if p.options.Debugged == nil || !p.options.Debugged(of.function) {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, answerTime)
-		defer cancel()
+	limit := answerTime
+	if p.options.Debugged != nil && p.options.Debugged(of.function) {
+		limit = 0
 	}
-	result, err := p.options.Functions.Invoke(ctx, of.function, payload)
+	result, err := p.options.Functions.InvokeWithin(ctx, limit, of.function, payload)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s has not answered within %v: %w", of.function, answerTime, err)

@@ -50,7 +50,13 @@ type function struct {
 	answer func(ctx context.Context, payload []byte) (lambda.Result, error)
 }
 
-func (f *function) Invoke(ctx context.Context, name string, payload []byte) (lambda.Result, error) {
+func (f *function) InvokeWithin(ctx context.Context, limit time.Duration, name string, payload []byte) (lambda.Result,
+	error) {
+	if limit > 0 {
+		limited, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		ctx = limited
+	}
 	f.mu.Lock()
 	f.got = append(f.got, name+" "+string(payload))
 	f.mu.Unlock()

@@ -153,9 +153,9 @@ type putEventsInput struct {
 
 // Limits of PutEvents ("PutEvents", EventBridge API reference; "Amazon EventBridge quotas": 1 MB since January 2026).
 const (
-	mostEntries = 10
-	longest     = 1 << 20
-	sizeOfTime  = 14
+	maxEntries = 10
+	longest    = 1 << 20
+	sizeOfTime = 14
 	// endOfTime is the year 10000, in seconds since 1970: JSON has no later time.
 	endOfTime = 253402300800
 )
@@ -220,8 +220,8 @@ func (s *Service) putEvents(call *aws.Call, in putEventsInput) (any, error) {
 	switch {
 	case len(in.Entries) == 0:
 		return nil, aws.Invalid(fmt.Sprintf(constraint, "greater", 1))
-	case len(in.Entries) > mostEntries:
-		return nil, aws.Invalid(fmt.Sprintf(constraint, "less", mostEntries))
+	case len(in.Entries) > maxEntries:
+		return nil, aws.Invalid(fmt.Sprintf(constraint, "less", maxEntries))
 	case size > longest:
 		return nil, aws.Invalid("Total size of the entries in the request is over the limit.")
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	lambdaevents "github.com/aws/aws-lambda-go/events"
+	awsevents "github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/internal/aws"
@@ -23,6 +23,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/internal/services/s3"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // functions remember what they get.
@@ -132,15 +133,12 @@ func (f *fixture) put(t *testing.T, entries ...string) (status int, answer strin
 // settle waits until no delivery is under way.
 func (f *fixture) settle(t *testing.T) {
 	t.Helper()
-	for range 1000 {
-		if !slices.ContainsFunc(f.service.Events(events.MostEvents, ""), func(e events.Event) bool {
+	wait.Until(t, "all deliveries have ended", func() (any, bool) {
+		all := f.service.Events(events.MaxEvents, "")
+		return all, !slices.ContainsFunc(all, func(e events.Event) bool {
 			return slices.ContainsFunc(e.Deliveries, func(d events.Delivery) bool { return d.State == events.Waiting })
-		}) {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Fatal("deliveries do not end")
+		})
+	})
 }
 
 func (f *fixture) bodies(queue string) (bodies []string) {
@@ -168,11 +166,11 @@ func TestPutEvents(t *testing.T) {
 	if bodies := f.bodies("inbox"); len(f.functions.got) != 1 || !slices.Equal(bodies, f.functions.got) {
 		t.Fatalf("the function got %q, and the queue %q", f.functions.got, bodies)
 	}
-	var got lambdaevents.EventBridgeEvent
+	var got awsevents.EventBridgeEvent
 	if err := json.Unmarshal([]byte(f.functions.got[0]), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := lambdaevents.EventBridgeEvent{Version: "0", ID: put.Entries[0].EventId, DetailType: "Asked",
+	want := awsevents.EventBridgeEvent{Version: "0", ID: put.Entries[0].EventId, DetailType: "Asked",
 		Source: "platform", AccountID: account, Time: got.Time, Region: "us-east-1", Resources: []string{},
 		Detail: json.RawMessage(`{"id":"q1","size":7,"text":"<a> & \"b\"","tags":["x","y"],"by":{"name":"Dora"}}`)}
 	if diff := cmp.Diff(want, got); diff != "" || time.Since(got.Time) > time.Minute || got.ID == "" {
@@ -230,7 +228,7 @@ func TestPutEventsFails(t *testing.T) {
 	if got := len(f.bodies("inbox")); got != 11 {
 		t.Errorf("the queue got %d events, want those of the entries that are right", got)
 	}
-	dropped := f.service.Events(events.MostEvents, "gone")
+	dropped := f.service.Events(events.MaxEvents, "gone")
 	if len(dropped) != 1 || !dropped[0].Dropped {
 		t.Errorf("an event for a bus that is not there: got %+v", dropped)
 	}
@@ -274,11 +272,11 @@ func TestCreated(t *testing.T) {
 				}
 				return
 			}
-			var event lambdaevents.EventBridgeEvent
+			var event awsevents.EventBridgeEvent
 			if len(f.functions.got) != 1 || json.Unmarshal([]byte(f.functions.got[0]), &event) != nil {
 				t.Fatalf("got %q, want an event", f.functions.got)
 			}
-			want := lambdaevents.EventBridgeEvent{
+			want := awsevents.EventBridgeEvent{
 				Version: "0", ID: event.ID, DetailType: "Object Created", Source: "aws.s3", AccountID: account,
 				Region: "us-east-1",
 				Time:   created.Object.LastModified, Resources: []string{"arn:aws:s3:::exports"}, Detail: event.Detail,
@@ -344,7 +342,7 @@ func TestInput(t *testing.T) {
 	f.put(t, asked)
 	var got struct {
 		Event map[string]any
-		JSON  lambdaevents.EventBridgeEvent
+		JSON  awsevents.EventBridgeEvent
 		At    time.Time
 	}
 	if err := json.Unmarshal([]byte(f.bodies("inbox")[0]), &got); err != nil {
@@ -421,7 +419,7 @@ func TestRetries(t *testing.T) {
 				!strings.HasSuffix(delivery.DeadLetter, ":dead") || delivery.Error == "" {
 				t.Fatalf("got %+v, and %+v in the dead-letter queue", delivery, messages)
 			}
-			var event lambdaevents.EventBridgeEvent
+			var event awsevents.EventBridgeEvent
 			if err := json.Unmarshal([]byte(messages[0].Body), &event); err != nil || event.DetailType != "Asked" {
 				t.Errorf("got the body %s", messages[0].Body)
 			}
@@ -454,11 +452,11 @@ func TestFire(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.settle(t)
-	var got lambdaevents.EventBridgeEvent
+	var got awsevents.EventBridgeEvent
 	if len(f.functions.got) != 1 || json.Unmarshal([]byte(f.functions.got[0]), &got) != nil {
 		t.Fatalf("got %q", f.functions.got)
 	}
-	want := lambdaevents.EventBridgeEvent{Version: "0", ID: got.ID, DetailType: "Scheduled Event", Source: "aws.events",
+	want := awsevents.EventBridgeEvent{Version: "0", ID: got.ID, DetailType: "Scheduled Event", Source: "aws.events",
 		AccountID: account, Region: "us-east-1", Time: at.Truncate(time.Second), Resources: []string{arn},
 		Detail: json.RawMessage("{}")}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -516,7 +514,7 @@ func TestHistory(t *testing.T) {
 	if diff := cmp.Diff(want, buses); diff != "" {
 		t.Errorf("buses (-want +got):\n%s", diff)
 	}
-	got := f.service.Events(events.MostEvents, "")
+	got := f.service.Events(events.MaxEvents, "")
 	if len(got) != 2 || got[0].DetailType != "Nothing" || !got[0].Cut || len(got[0].Detail) > 8<<10 ||
 		len(got[0].Deliveries) != 0 {
 		t.Fatalf("got %+v", got)
@@ -528,7 +526,7 @@ func TestHistory(t *testing.T) {
 	if diff := cmp.Diff(wantDeliveries, got[1].Deliveries); diff != "" || got[1].Function != "asker" {
 		t.Errorf("got %+v; deliveries (-want +got):\n%s", got[1], diff)
 	}
-	if found := f.service.Events(events.MostEvents, "Q1"); len(found) != 1 || found[0].ID != got[1].ID {
+	if found := f.service.Events(events.MaxEvents, "Q1"); len(found) != 1 || found[0].ID != got[1].ID {
 		t.Errorf("search: got %+v", found)
 	}
 	if found := f.service.Events(1, ""); len(found) != 1 {
@@ -537,8 +535,8 @@ func TestHistory(t *testing.T) {
 	for range 101 {
 		f.put(t, slices.Repeat([]string{asked}, 10)...)
 	}
-	if all := f.service.Events(2*events.MostEvents, ""); len(all) != events.MostEvents {
-		t.Errorf("got %d events, want the newest %d", len(all), events.MostEvents)
+	if all := f.service.Events(2*events.MaxEvents, ""); len(all) != events.MaxEvents {
+		t.Errorf("got %d events, want the newest %d", len(all), events.MaxEvents)
 	}
 }
 
@@ -572,6 +570,7 @@ func TestRead(t *testing.T) {
 	for problem, resources := range map[string]string{
 		"default bus alone":            timed(`"ScheduleExpression": "rate(1 day)", "EventBusName": "own"`),
 		"write rate(…) or cron(…)":     timed(`"ScheduleExpression": "at(2030-01-01T00:00:00)"`),
+		"singular for 1 alone":         timed(`"ScheduleExpression": "rate(1 minutes)"`),
 		"cidr":                         rule(`{"source": [{"cidr": "x"}]}`, worker+"}"),
 		"write one":                    rule(everything, worker+`, "Input": "{}", "InputPath": "$"}`),
 		"Input: got x: write JSON":     rule(everything, worker+`, "Input": "x"}`),

@@ -12,8 +12,8 @@ import (
 
 // Bounds of the history: the newest events, and how much of a detail is kept of each.
 const (
-	// MostEvents is how many events are kept.
-	MostEvents    = 1000
+	// MaxEvents is how many events are kept.
+	MaxEvents     = 1000
 	longestDetail = 8 << 10
 )
 
@@ -122,7 +122,7 @@ func (h *history) add(to bus, e event, by publisher, targets []*target, known bo
 		h.counts = map[bus]int{}
 	}
 	h.counts[to]++
-	if h.events = append(h.events, kept); len(h.events) > MostEvents {
+	if h.events = append(h.events, kept); len(h.events) > MaxEvents {
 		h.events = slices.Delete(h.events, 0, 1)
 	}
 	return kept

@@ -52,8 +52,8 @@ var (
 	variable = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 )
 
-// mostVariables is the most that an input transformer has.
-const mostVariables = 100
+// maxVariables is the most that an input transformer has.
+const maxVariables = 100
 
 func readInput(declared declaredTarget) (read input, err error) {
 	transformer := declared.InputTransformer
@@ -80,9 +80,9 @@ func readInput(declared declaredTarget) (read input, err error) {
 	case transformer == nil:
 		return read, nil
 	}
-	if len(transformer.InputPathsMap) > mostVariables {
+	if len(transformer.InputPathsMap) > maxVariables {
 		return read, fmt.Errorf("InputPathsMap: got %d variables: write %d or fewer", len(transformer.InputPathsMap),
-			mostVariables)
+			maxVariables)
 	}
 	read.variables = map[string]path{}
 	for name, text := range transformer.InputPathsMap {

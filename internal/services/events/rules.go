@@ -11,6 +11,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/pattern"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
+	"github.com/onesynth-cdk/onesynth/internal/cron"
 )
 
 // service is the name that resource-based policies know Amazon EventBridge by.
@@ -137,8 +138,10 @@ func (r *Rules) addRule(a *assembly.Assembly, resource *assembly.Resource) error
 		return fmt.Errorf("got ScheduleExpression on bus %s: EventBridge takes it on the default bus alone",
 			read.bus.name)
 	}
-	if strings.HasPrefix(read.expression, "at(") {
-		return fmt.Errorf("got ScheduleExpression %s: write rate(…) or cron(…)", read.expression)
+	if read.expression != "" {
+		if _, err := cron.ParseRule(read.expression, time.Time{}); err != nil {
+			return fmt.Errorf("ScheduleExpression: %w", err)
+		}
 	}
 	if declared.fires() {
 		var err error

@@ -85,7 +85,7 @@ func (s *Service) deliver(origin context.Context, f *function, id string, payloa
 	expires := time.Now().Add(maxAge)
 	attempt, backoff := 0, time.Second
 	for {
-		result, err := f.invoke(ctx, payload)
+		result, err := f.invoke(ctx, 0, payload)
 		switch {
 		case err == nil && result.FunctionError == "":
 			return

@@ -21,7 +21,6 @@ import (
 const progressInterval = 5 * time.Second
 
 // foreign is one build of functions that are for another machine: of one module, for one target, with the same flags.
-// No two binaries have the same name.
 type foreign struct {
 	source gobuild.Source
 	// target is the target of the assembly's binaries.
@@ -35,11 +34,8 @@ type foreign struct {
 
 // takes says whether the function can be part of the build.
 func (b *foreign) takes(f *Declared, target gobuild.Target) bool {
-	other := func(p string) bool {
-		return p != f.recipe.Package && gobuild.Recipe{Module: f.recipe.Module, Package: p}.Name() == f.recipe.Name()
-	}
 	return b.source.Module == f.recipe.Module && b.directory == f.recipe.Directory && b.target == target &&
-		slices.Equal(b.source.Flags, f.recipe.Flags) && !slices.ContainsFunc(b.source.Packages, other)
+		slices.Equal(b.source.Flags, f.recipe.Flags)
 }
 
 // BuildForThisMachine builds functions whose binaries are for another machine again for this one, if they have a
@@ -73,9 +69,9 @@ func BuildForThisMachine(ctx context.Context, functions []Declared, folders []st
 	var changed []string
 	for _, b := range builds {
 		for _, f := range b.functions {
-			name := f.recipe.Name()
+			folder := gobuild.Folder(f.recipe.Package)
 			if compare {
-				same, err := isBinary(filepath.Join(f.Code, "bootstrap"), b.again[name].Hash)
+				same, err := isBinary(filepath.Join(f.Code, "bootstrap"), b.again[folder].Hash)
 				if err != nil {
 					return fmt.Errorf("function %s: %w", f.Name, err)
 				}
@@ -83,7 +79,7 @@ func BuildForThisMachine(ctx context.Context, functions []Declared, folders []st
 					changed = append(changed, f.recipe.Package)
 				}
 			}
-			f.Code, f.Architecture = b.own[name].Directory, ""
+			f.Code, f.Architecture = b.own[folder].Directory, ""
 		}
 	}
 	if len(changed) > 0 {

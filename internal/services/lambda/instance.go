@@ -39,8 +39,8 @@ type instance struct {
 	began   time.Time
 	stream  string
 
-	// ready, init, idle, polls, dying and retired are guarded by function.mu. polls are the requests for work that
-	// wait.
+	// ready, init, idle, polls, dying, retired and holdsStart are guarded by function.mu. polls are the requests for
+	// work that wait. holdsStart says that the instance is one of Service.starts.
 	ready   bool
 	polls   int
 	idle    bool
@@ -48,14 +48,18 @@ type instance struct {
 	retired bool
 	init    time.Duration
 
+	holdsStart bool
+
 	// started is a successor's: how its start ended.
 	started chan error
 
 	mu sync.Mutex
 	// printed is what a successor wrote before its first invocation, at most the newest keptLines lines.
-	printed   []string
-	current   *invocation
-	stopped   bool
+	printed []string
+	current *invocation
+	stopped bool
+	// stopping is closed when the instance is to end.
+	stopping  chan struct{}
 	initError *Result
 
 	logs     sync.Once
@@ -65,7 +69,18 @@ type instance struct {
 // run starts the process, serves it until it ends, and reports its end to the pool.
 func (inst *instance) run() {
 	f := inst.function
+	if !f.mayStart(inst) {
+		close(inst.exited)
+		f.exited(inst, "it was not needed any more", nil)
+		return
+	}
 	inst.began = time.Now()
+	// A start that takes longer waits for something else than a processor.
+	defer time.AfterFunc(initTimeout, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.startedLocked(inst)
+	}).Stop()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		close(inst.exited)
@@ -147,7 +162,10 @@ func (inst *instance) run() {
 func (inst *instance) stop() {
 	inst.mu.Lock()
 	defer inst.mu.Unlock()
-	inst.stopped = true
+	if !inst.stopped {
+		inst.stopped = true
+		close(inst.stopping)
+	}
 	inst.kill()
 }
 
@@ -231,8 +249,7 @@ func (inst *instance) next(w http.ResponseWriter, r *http.Request) {
 		return
 	default:
 	}
-	inv.started = time.Now()
-	inv.deadline = inv.started.Add(inst.of.time())
+	inv.begin(inst.of.time())
 	inst.current = inv
 	inv.timer = time.AfterFunc(inst.of.time(), func() { inst.timeout(inv) })
 	inst.mu.Unlock()

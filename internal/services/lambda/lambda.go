@@ -98,6 +98,9 @@ const forDebugging = 24 * time.Hour
 type Options struct {
 	// MaxInstances is the most instances of one function. 0 means DefaultMaxInstances.
 	MaxInstances int
+	// MaxStarts is the most instances, of all functions, that start at once. Others wait. 0 means one per processor,
+	// at least two: more of them would delay each other beyond the time that a start may take.
+	MaxStarts int
 	// Region is given to functions as AWS_REGION; "" means us-east-1.
 	Region string
 	// Endpoint is given to functions as AWS_ENDPOINT_URL, so that every AWS call stays on this machine.
@@ -137,6 +140,8 @@ type Result struct {
 type Service struct {
 	options Options
 	spawn   chan func()
+	// starts has an element for each instance that is starting, at most MaxStarts.
+	starts chan struct{}
 
 	mu        sync.RWMutex
 	functions map[string]*function
@@ -154,13 +159,17 @@ func New(options Options) *Service {
 	if options.MaxInstances <= 0 {
 		options.MaxInstances = DefaultMaxInstances()
 	}
+	if options.MaxStarts <= 0 {
+		options.MaxStarts = max(2, runtime.NumCPU())
+	}
 	if options.Region == "" {
 		options.Region = "us-east-1"
 	}
 	if options.RetryDelay == nil {
 		options.RetryDelay = func(attempt int) time.Duration { return time.Duration(attempt) * time.Minute }
 	}
-	s := &Service{options: options, spawn: make(chan func()), functions: map[string]*function{}}
+	s := &Service{options: options, spawn: make(chan func()), starts: make(chan struct{}, options.MaxStarts),
+		functions: map[string]*function{}}
 	s.background, s.cancelBackground = context.WithCancel(context.Background())
 	go s.launch()
 	return s
@@ -287,6 +296,13 @@ func (s *Service) function(name string) (*function, error) {
 // ErrTooLarge, ErrClosed) or that ctx ended first. A function that already has the call then keeps
 // working on it, as on AWS.
 func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Result, error) {
+	return s.InvokeWithin(ctx, 0, name, payload)
+}
+
+// InvokeWithin calls a function as Invoke does, and waits for its answer at most for the time after an instance has
+// taken the call; then it fails with context.DeadlineExceeded. The wait for an instance does not count: on AWS there
+// would be one. 0: no limit.
+func (s *Service) InvokeWithin(ctx context.Context, limit time.Duration, name string, payload []byte) (Result, error) {
 	f, err := s.function(name)
 	if err != nil {
 		return Result{}, err
@@ -295,7 +311,7 @@ func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Resu
 		return Result{}, fmt.Errorf("function %s: %w: Lambda takes %d bytes, this has %d", name, ErrTooLarge,
 			MaxPayload, len(payload))
 	}
-	return f.invoke(ctx, payload)
+	return f.invoke(ctx, limit, payload)
 }
 
 // Warm starts a function's first instance in the background unless it has one.

@@ -25,6 +25,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda/lambdatest"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 var (
@@ -269,7 +270,7 @@ func TestSecondRequestForWork(t *testing.T) {
 	address := strings.TrimPrefix(variables[i], runtimeAPI)
 	const path = "/2018-06-01/runtime/invocation/next"
 	for range 3 {
-		eventually(t, func() bool { return !s.Functions()[0].Instances[0].Busy })
+		waitBusy(t, s, 0)
 		// The server closes the connection when it has noticed that nobody waits for the answer.
 		connection, err := net.Dial("tcp", address)
 		if err != nil {
@@ -295,9 +296,7 @@ func TestSecondRequestForWork(t *testing.T) {
 		if _ = response.Body.Close(); response.StatusCode != http.StatusForbidden {
 			t.Fatalf("a web page got %s", response.Status)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		result, err := s.Invoke(ctx, "fn", []byte(`{"echo":1}`))
-		cancel()
+		result, err := s.Invoke(t.Context(), "fn", []byte(`{"echo":1}`))
 		if err != nil || string(result.Payload) != "1" {
 			t.Fatalf("got %s, %v", result.Payload, err)
 		}
@@ -315,16 +314,13 @@ func TestKillOfAnInstanceThatBegins(t *testing.T) {
 		result, err := s.Invoke(t.Context(), "fn", []byte(`{"echo":1}`))
 		answer <- fmt.Sprint(string(result.Payload), result.FunctionError, err)
 	}()
-	for {
+	wait.Until(t, "an instance begins, and is killed", func() (any, bool) {
 		_, err := s.Kill("fn")
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, lambda.ErrNotRunning) {
+		if err != nil && !errors.Is(err, lambda.ErrNotRunning) {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Millisecond)
-	}
+		return s.Functions(), err == nil
+	}, wait.Closely())
 	if got := <-answer; got != "1<nil>" {
 		t.Errorf("got %s, want the answer of the next instance", got)
 	}
@@ -358,6 +354,32 @@ func TestConcurrencyIsBounded(t *testing.T) {
 	}
 }
 
+// Many first requests at once start more instances than the processors can start at once. They wait for each other, and
+// none fails.
+func TestManyStarts(t *testing.T) {
+	t.Parallel()
+	const requests = 60
+	s := newService(t, lambda.Options{MaxInstances: requests, MaxStarts: 2},
+		lambda.Function{Environment: map[string]string{"INIT": "crowded", "CROWD": t.TempDir()}})
+	outcomes := make(chan string, requests)
+	for range requests {
+		go func() {
+			result, err := s.InvokeWithin(context.Background(), time.Minute, "fn", []byte(`{"sleepMS":20,"echo":"ok"}`))
+			outcomes <- fmt.Sprintf("%s %v", result.Payload, err)
+		}()
+	}
+	counts := map[string]int{}
+	for range requests {
+		counts[<-outcomes]++
+	}
+	if counts[`"ok" <nil>`] != requests {
+		t.Errorf("got %v", counts)
+	}
+	if status := s.Functions()[0]; status.Deaths > 0 || status.Queued > 0 || status.ColdStarts < 2 {
+		t.Errorf("got %+v", status)
+	}
+}
+
 func TestReservedConcurrency(t *testing.T) {
 	t.Parallel()
 	zero, one := 0, 1
@@ -377,9 +399,7 @@ func TestReservedConcurrency(t *testing.T) {
 			_, err := s.Invoke(ctx, "fn", []byte(`{"sleepMS":60000}`))
 			done <- err
 		}()
-		for s.Functions()[0].Invocations == 0 {
-			time.Sleep(time.Millisecond)
-		}
+		wait.For(t, "the invocations", int64(1), func() int64 { return s.Functions()[0].Invocations })
 		if _, err := s.Invoke(t.Context(), "fn", []byte(`{}`)); !errors.Is(err, lambda.ErrThrottled) {
 			t.Errorf("got %v", err)
 		}
@@ -486,12 +506,9 @@ func TestCloseEndsEveryProcess(t *testing.T) {
 	}
 	for _, p := range []int{pid, grandchild} {
 		// The grandchild is reaped by init, which may take a moment.
-		for n := 0; syscall.Kill(p, 0) == nil && !zombie(p); n++ {
-			if n > 500 {
-				t.Fatalf("process %d is still there", p)
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
+		wait.Until(t, fmt.Sprintf("process %d is gone", p), func() (any, bool) {
+			return nil, syscall.Kill(p, 0) != nil || zombie(p)
+		})
 	}
 	if _, err := s.Invoke(t.Context(), "fn", nil); !errors.Is(err, lambda.ErrClosed) {
 		t.Errorf("got %v", err)

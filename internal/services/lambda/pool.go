@@ -48,15 +48,18 @@ type invocation struct {
 	started  time.Time
 	deadline time.Time
 	timer    *time.Timer
-	done     chan Result
-	traced   *trace.Function
+	// taken is closed when an instance has it.
+	taken  chan struct{}
+	done   chan Result
+	traced *trace.Function
 }
 
-func (f *function) invoke(ctx context.Context, payload []byte) (Result, error) {
+func (f *function) invoke(ctx context.Context, limit time.Duration, payload []byte) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	inv := &invocation{id: uuid.NewString(), payload: payload, done: make(chan Result, 1)}
+	inv := &invocation{id: uuid.NewString(), payload: payload, taken: make(chan struct{}),
+		done: make(chan Result, 1)}
 	f.mu.Lock()
 	if f.closed {
 		f.mu.Unlock()
@@ -82,14 +85,13 @@ func (f *function) invoke(ctx context.Context, payload []byte) (Result, error) {
 	}
 	f.mu.Unlock()
 
-	select {
-	case result := <-inv.done:
-		if result.RequestID == "" {
-			inv.traced.End(ErrClosed.Error())
-			return Result{}, ErrClosed
-		}
+	result, err := inv.wait(ctx, limit)
+	switch {
+	case err == nil && result.RequestID == "":
+		inv.traced.End(ErrClosed.Error())
+		return Result{}, ErrClosed
+	case err == nil:
 		return result, nil
-	case <-ctx.Done():
 	}
 	f.mu.Lock()
 	if i := slices.Index(f.queue, inv); i >= 0 {
@@ -98,7 +100,37 @@ func (f *function) invoke(ctx context.Context, payload []byte) (Result, error) {
 		inv.traced.End("the caller did not wait for an instance")
 	}
 	f.mu.Unlock()
-	return Result{RequestID: inv.id}, fmt.Errorf("function %s: %w", f.Name, ctx.Err())
+	return Result{RequestID: inv.id}, fmt.Errorf("function %s: %w", f.Name, err)
+}
+
+// wait returns the result of the invocation. It fails when ctx ends, or when the limit has passed since an instance
+// took the invocation.
+func (inv *invocation) wait(ctx context.Context, limit time.Duration) (Result, error) {
+	taken, over := inv.taken, (<-chan time.Time)(nil)
+	for {
+		select {
+		case result := <-inv.done:
+			return result, nil
+		case <-taken:
+			taken = nil
+			if limit > 0 {
+				timer := time.NewTimer(limit)
+				defer timer.Stop()
+				over = timer.C
+			}
+		case <-over:
+			return Result{}, context.DeadlineExceeded
+		case <-ctx.Done():
+			return Result{}, ctx.Err()
+		}
+	}
+}
+
+// begin says that an instance has the invocation, which may take the time from now on.
+func (inv *invocation) begin(limit time.Duration) {
+	inv.started = time.Now()
+	inv.deadline = inv.started.Add(limit)
+	close(inv.taken)
 }
 
 // growLocked starts instances until each queued invocation has one coming, within the limit.
@@ -124,15 +156,55 @@ func (f *function) countLocked() (n int) {
 // ended.
 func (f *function) startLocked(of *Function, started chan error) *instance {
 	inst := &instance{function: f, of: of, work: make(chan *invocation, 1), exited: make(chan struct{}),
-		started: started}
+		stopping: make(chan struct{}), started: started}
 	f.instances[inst] = struct{}{}
-	f.coldStarts++
 	f.service.running.Add(1)
 	go func() {
 		defer f.service.running.Done()
 		inst.run()
 	}()
 	return inst
+}
+
+// mayStart waits until the instance may start. It returns false if it is stopped before, or if no invocation waits any
+// more that another instance will not take.
+func (f *function) mayStart(inst *instance) bool {
+	// A debugger may wait for a person.
+	if inst.of.Debugger == nil {
+		select {
+		case f.service.starts <- struct{}{}:
+		case <-inst.stopping:
+			return false
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	inst.holdsStart = inst.of.Debugger == nil
+	if inst != f.successor && len(f.queue) == 0 && f.readyLocked() {
+		inst.retired, inst.dying = true, true
+		f.startedLocked(inst)
+		return false
+	}
+	f.coldStarts++
+	return true
+}
+
+// readyLocked reports whether an instance takes invocations.
+func (f *function) readyLocked() bool {
+	for inst := range f.instances {
+		if inst.ready && !inst.retired && !inst.dying {
+			return true
+		}
+	}
+	return false
+}
+
+// startedLocked lets another instance start, of whatever function, once the start of this one is over.
+func (f *function) startedLocked(inst *instance) {
+	if inst.holdsStart {
+		inst.holdsStart = false
+		<-f.service.starts
+	}
 }
 
 func (f *function) warm() {
@@ -159,6 +231,7 @@ func (f *function) offer(inst *instance) (work *invocation) {
 	}
 	if !inst.ready {
 		inst.ready = true
+		f.startedLocked(inst)
 		inst.init = time.Since(inst.began)
 		f.lastInit = inst.init
 		if inst == f.successor {
@@ -242,6 +315,7 @@ func (f *function) finish(inv *invocation, result Result) {
 func (f *function) exited(inst *instance, reason string, report *Result) {
 	f.mu.Lock()
 	delete(f.instances, inst)
+	f.startedLocked(inst)
 	f.withdrawLocked(inst)
 	failed := inst == f.successor
 	closed := f.closed

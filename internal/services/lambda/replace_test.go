@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // version is a definition of fn whose environment says which it is.
@@ -47,8 +48,9 @@ func versionOf(t testing.TB, s *lambda.Service) string {
 // noneRetired waits until the instances of former code have ended.
 func noneRetired(t *testing.T, s *lambda.Service) {
 	t.Helper()
-	eventually(t, func() bool {
-		return !slices.ContainsFunc(s.Functions()[0].Instances, func(i lambda.Instance) bool { return i.Retired })
+	wait.Until(t, "no instance is retired", func() (any, bool) {
+		instances := s.Functions()[0].Instances
+		return instances, !slices.ContainsFunc(instances, func(i lambda.Instance) bool { return i.Retired })
 	})
 }
 
@@ -65,7 +67,7 @@ func TestReplace(t *testing.T) {
 				}
 			})
 		}
-		eventually(t, func() bool { return busy(s) == 3 })
+		waitBusy(t, s, 3)
 		if err := s.Replace(t.Context(), version(t, 2)); err != nil {
 			t.Fatal(err)
 		}
@@ -83,10 +85,10 @@ func TestReplace(t *testing.T) {
 		s := newService(t, lambda.Options{MaxInstances: 1}, version(t, 1))
 		var working sync.WaitGroup
 		working.Go(func() { invoke(t, s, `{"sleepMS":1500}`) })
-		eventually(t, func() bool { return busy(s) == 1 })
+		waitBusy(t, s, 1)
 		var got string
 		working.Go(func() { got = versionOf(t, s) })
-		eventually(t, func() bool { return s.Functions()[0].Queued == 1 })
+		wait.For(t, "the events that wait", 1, func() int { return s.Functions()[0].Queued })
 		if err := s.Replace(t.Context(), version(t, 2)); err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +124,7 @@ func TestReplace(t *testing.T) {
 		s := newService(t, lambda.Options{}, version(t, 1))
 		overtaken := make(chan error, 1)
 		go func() { overtaken <- s.Replace(t.Context(), version(t, 2, "INIT", "slow")) }()
-		eventually(t, func() bool { return s.Functions()[0].ColdStarts == 1 })
+		wait.For(t, "the cold starts", int64(1), func() int64 { return s.Functions()[0].ColdStarts })
 		if err := s.Replace(t.Context(), version(t, 3)); err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +221,7 @@ func TestRemove(t *testing.T) {
 		}
 		done <- result
 	}()
-	eventually(t, func() bool { return busy(s) == 1 })
+	waitBusy(t, s, 1)
 	if err := s.Remove("fn"); err != nil {
 		t.Fatal(err)
 	}
@@ -253,13 +255,8 @@ func busy(s *lambda.Service) (n int) {
 	return n
 }
 
-func eventually(t *testing.T, done func() bool) {
+// waitBusy waits until so many instances are busy.
+func waitBusy(t *testing.T, s *lambda.Service, instances int) {
 	t.Helper()
-	for range 3000 {
-		if done() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatal("never happened")
+	wait.For(t, "the busy instances", instances, func() int { return busy(s) })
 }

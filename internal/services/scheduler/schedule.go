@@ -90,7 +90,7 @@ type Options struct {
 	Log func(line string)
 }
 
-// Scheduler fires schedules. Make one with New, then Add, then Start; Close stops it.
+// Scheduler fires schedules. Make one with New, then Change, then Start; Close stops it.
 type Scheduler struct {
 	options Options
 	began   time.Time
@@ -133,32 +133,14 @@ func New(options Options) *Scheduler {
 	return s
 }
 
-// Add makes a schedule known. A bad expression (cron.ErrExpression), time zone or name is refused.
-func (s *Scheduler) Add(definition Schedule) error {
-	e, err := s.read(definition)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.schedules[definition.Name]; ok {
-		return fmt.Errorf("schedule %s: two schedules have this name", definition.Name)
-	}
-	s.schedules[definition.Name] = e
-	if s.started {
-		s.startLocked(e)
-	}
-	return nil
-}
-
-// Check returns why a schedule would be refused. Add checks, too.
+// Check returns why a schedule would be refused: a bad expression (cron.ErrExpression) or time zone.
 func (s *Scheduler) Check(definition Schedule) error {
 	_, err := s.read(definition)
 	return err
 }
 
 // Change makes the schedules be these, and no others. One that is as it was goes on; the figures of one that is not
-// stay. Errors as of Add; nothing changes then.
+// stay. Errors as of Check; nothing changes then.
 func (s *Scheduler) Change(definitions []Schedule) error {
 	next := map[string]*entry{}
 	var problems []error
@@ -196,13 +178,9 @@ func (s *Scheduler) Change(definitions []Schedule) error {
 }
 
 func (s *Scheduler) read(definition Schedule) (*entry, error) {
-	location := time.UTC
-	if definition.Timezone != "" {
-		var err error
-		if location, err = time.LoadLocation(definition.Timezone); err != nil {
-			return nil, fmt.Errorf("schedule %s: time zone %q is not an IANA name", definition.Name,
-				definition.Timezone)
-		}
+	location, err := cron.Zone(definition.Timezone)
+	if err != nil {
+		return nil, fmt.Errorf("schedule %s: ScheduleExpressionTimezone: %w", definition.Name, err)
 	}
 	anchor := s.began
 	if !definition.Start.IsZero() {
@@ -233,7 +211,7 @@ func (e *entry) after(t time.Time) time.Time {
 	return next
 }
 
-// Start begins to fire the schedules that were added.
+// Start begins to fire the schedules.
 func (s *Scheduler) Start() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

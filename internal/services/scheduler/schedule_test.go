@@ -73,13 +73,13 @@ var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func newScheduler(t *testing.T, target scheduler.Target, sleeps int, s scheduler.Schedule) *scheduler.Scheduler {
 	t.Helper()
 	c := &clock{now: start, sleeps: sleeps}
-	scheduler := scheduler.New(scheduler.Options{Target: target, Now: c.Now, Sleep: c.Sleep})
-	t.Cleanup(scheduler.Close)
+	made := scheduler.New(scheduler.Options{Target: target, Now: c.Now, Sleep: c.Sleep})
+	t.Cleanup(made.Close)
 	s.Name, s.ARN, s.Target = "tick", "arn:schedule", "arn:target"
-	if err := scheduler.Add(s); err != nil {
+	if err := made.Change([]scheduler.Schedule{s}); err != nil {
 		t.Fatal(err)
 	}
-	return scheduler
+	return made
 }
 
 func TestFires(t *testing.T) {
@@ -218,20 +218,20 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func TestAddRefuses(t *testing.T) {
+func TestCheckRefuses(t *testing.T) {
 	t.Parallel()
 	s := scheduler.New(scheduler.Options{})
 	defer s.Close()
-	if err := s.Add(scheduler.Schedule{Name: "a", Expression: "rate(1 minute)", Timezone: "Mars/Olympus"}); err == nil {
-		t.Error("an unknown time zone was accepted")
+	for _, zone := range []string{"Mars/Olympus", "Local", "posixrules"} {
+		if err := s.Check(scheduler.Schedule{Name: "a", Expression: "rate(1 minute)", Timezone: zone}); err == nil {
+			t.Errorf("the time zone %s was accepted", zone)
+		}
 	}
-	if err := s.Add(scheduler.Schedule{Name: "a", Expression: "soon"}); !errors.Is(err, cron.ErrExpression) {
+	if err := s.Check(scheduler.Schedule{Name: "a", Expression: "soon"}); !errors.Is(err, cron.ErrExpression) {
 		t.Errorf("got %v", err)
 	}
-	for i, want := range []bool{true, false} {
-		if err := s.Add(scheduler.Schedule{Name: "a", Expression: "rate(1 minute)"}); (err == nil) != want {
-			t.Errorf("add %d: got %v", i, err)
-		}
+	if err := s.Check(scheduler.Schedule{Name: "a", Expression: "rate(1 minute)"}); err != nil {
+		t.Errorf("got %v", err)
 	}
 }
 

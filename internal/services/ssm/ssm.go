@@ -92,12 +92,12 @@ func (p *Parameters) All() []Listed {
 	return all
 }
 
-// defaultPage and largestPage are how many parameters GetParametersByPath gives at once; mostNames is what
+// defaultPage and largestPage are how many parameters GetParametersByPath gives at once; maxNames is what
 // GetParameters takes.
 const (
 	defaultPage = 10
 	largestPage = 10
-	mostNames   = 10
+	maxNames    = 10
 )
 
 // nameOf is the name and the version that a name or an ARN, with or without a version, gives.
@@ -150,8 +150,8 @@ func (p *Parameters) operations() aws.Operations {
 			}),
 		"GetParameters": aws.Typed(
 			func(call *aws.Call, in several) ([]aws.Permission, error) {
-				if len(in.Names) < 1 || len(in.Names) > mostNames {
-					return nil, aws.Invalid(fmt.Sprintf("got %d names: give 1 to %d", len(in.Names), mostNames))
+				if len(in.Names) < 1 || len(in.Names) > maxNames {
+					return nil, aws.Invalid(fmt.Sprintf("got %d names: give 1 to %d", len(in.Names), maxNames))
 				}
 				return needs(call, in.Names...), nil
 			},

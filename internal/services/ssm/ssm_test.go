@@ -1,19 +1,17 @@
-package services_test
+package ssm_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/aws/awstest"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly/assemblytest"
-	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
-	"github.com/onesynth-cdk/onesynth/internal/services"
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/services/ssm"
 )
 
 const parameters = `{
@@ -24,20 +22,26 @@ const parameters = `{
 }`
 
 // ask makes a request as SDKs do (AWS JSON 1.1), and returns the answer's status and body.
-func ask(t *testing.T, server *services.Services, operation, input string) (int, map[string]any) {
+func ask(t *testing.T, url, operation, input string) (int, map[string]any) {
 	t.Helper()
-	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(input))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(input))
+	if err != nil {
+		t.Fatal(err)
+	}
 	request.Header.Set("Content-Type", "application/x-amz-json-1.1")
 	request.Header.Set("X-Amz-Target", "AmazonSSM."+operation)
-	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=ASKERKEY/20260101/us-east-1/ssm/aws4_request, "+
-		"SignedHeaders=host, Signature=0")
-	recorder := httptest.NewRecorder()
-	server.ServeHTTP(recorder, request)
-	var body map[string]any
-	if err := json.Unmarshal(recorder.Body.Bytes(), &body); err != nil {
-		t.Fatalf("%s: %s: %v", operation, recorder.Body, err)
+	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+awstest.AccessKey+
+		"/20260101/us-east-1/ssm/aws4_request, SignedHeaders=host, Signature=0")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return recorder.Code, body
+	defer response.Body.Close()
+	var body map[string]any
+	if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
+		t.Fatalf("%s: %v", operation, err)
+	}
+	return response.StatusCode, body
 }
 
 func TestParameters(t *testing.T) {
@@ -91,18 +95,8 @@ func TestParameters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			loaded := assemblytest.Load(t, strings.Replace(parameters, "STATEMENTS", test.statements, 1))
-			server, err := services.New(services.Options{Assembly: loaded,
-				DynamoDB:      dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"},
-				SSMParameters: map[string]string{"/company/vpc": "vpc-1"}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			role, err := policy.ForRole(loaded, "arn:aws:iam::000000000000:role/reader")
-			if err != nil {
-				t.Fatal(err)
-			}
-			server.Register("ASKERKEY", "asker", role)
-			status, answer := ask(t, server, test.operation, test.input)
+			config := awstest.Serve(t, "ssm", ssm.New(map[string]string{"/company/vpc": "vpc-1"}), loaded)
+			status, answer := ask(t, *config.BaseEndpoint, test.operation, test.input)
 			if diff := cmp.Diff(test.want, summary(answer)); diff != "" {
 				t.Errorf("status %d, %v (-want +got):\n%s", status, answer, diff)
 			}

@@ -1,13 +1,14 @@
-package services_test
+package bedrock_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/aws/awstest"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly/assemblytest"
-	"github.com/onesynth-cdk/onesynth/internal/services"
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/services/bedrock"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
@@ -58,13 +59,15 @@ func TestModels(t *testing.T) {
 			loaded := assemblytest.Load(t, `{"Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "reader"}},
 				"Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": `+test.statements+`}}}}`)
 			models := conversetest.Start(t, conversetest.Says("all right", "end_turn"))
-			options := services.Options{Assembly: loaded,
-				DynamoDB:  dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"},
-				ModelsURL: *models.Environment(nil).AWS.BaseEndpoint}
+			address := *models.Environment(nil).AWS.BaseEndpoint
 			if test.none {
-				options.ModelsURL = ""
+				address = ""
 			}
-			_, config := serve(t, options)
+			service, err := bedrock.New(address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			config := awstest.Listen(t, aws.New(aws.Options{}, map[string]aws.Service{"bedrock": service}), loaded)
 			client, err := converse.Open(kit.Environment{
 				AWS: config,
 				Getenv: func(name string) string {
@@ -93,11 +96,8 @@ func TestModels(t *testing.T) {
 
 func TestModelsErrURL(t *testing.T) {
 	t.Parallel()
-	loaded := assemblytest.Load(t, `{"Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "reader"}}}`)
 	for _, wrong := range []string{"localhost:1234", "ftp://localhost", "http://", "%"} {
-		if _, err := services.New(services.Options{Assembly: loaded,
-			DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}, ModelsURL: wrong}); err == nil ||
-			!strings.Contains(err.Error(), "http://HOST:PORT") {
+		if _, err := bedrock.New(wrong); err == nil || !strings.Contains(err.Error(), "http://HOST:PORT") {
 			t.Errorf("%q: got %v, want that it is refused", wrong, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package services_test
+package events_test
 
 import (
 	"errors"
@@ -10,13 +10,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/onesynth-cdk/onesynth/internal/aws/awstest"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly/assemblytest"
-	"github.com/onesynth-cdk/onesynth/internal/services"
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/services/events"
+	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // The SDK puts events on buses, and reads what became of each.
-func TestEvents(t *testing.T) {
+func TestPutEventsByClient(t *testing.T) {
 	t.Parallel()
 	loaded := assemblytest.Load(t, `{"Bus": {"Type": "AWS::Events::EventBus", "Properties": {"Name": "own"}},
 		"Inbox": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "inbox"}},
@@ -28,10 +30,15 @@ func TestEvents(t *testing.T) {
 		"Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "reader"}},
 		"Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement":
 			{"Effect": "Allow", "Action": "events:PutEvents", "Resource": {"Fn::GetAtt": ["Bus", "Arn"]}}}}}}`)
-	server, config := serve(t, services.Options{Assembly: loaded,
-		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}})
-	t.Cleanup(server.Events.Close)
-	client := eventbridge.NewFromConfig(config)
+	queues := sqs.New()
+	apply, err := queues.Prepare(loaded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply()
+	service := events.New(events.Options{Queue: queues.Queue})
+	t.Cleanup(service.Close)
+	client := eventbridge.NewFromConfig(awstest.Serve(t, "events", service, loaded))
 	entry := func(bus, detail string) types.PutEventsRequestEntry {
 		return types.PutEventsRequestEntry{EventBusName: aws.String(bus), Source: aws.String("platform"),
 			DetailType: aws.String("Asked"), Detail: aws.String(detail),
@@ -46,12 +53,8 @@ func TestEvents(t *testing.T) {
 		put.Entries[1].EventId != nil || aws.ToString(put.Entries[1].ErrorCode) != "MalformedDetail" {
 		t.Errorf("got %+v", put)
 	}
-	queue := server.Queue("inbox")
-	for deadline := time.Now().Add(10 * time.Second); len(queue.Messages()) == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the event does not come")
-		}
-	}
+	queue := queues.Queue("inbox")
+	wait.For(t, "the events in the queue", 1, func() int { return len(queue.Messages()) })
 	if got := queue.Messages()[0].Body; got != `"2026-11-26T12:00:00Z"` {
 		t.Errorf("got %s", got)
 	}
