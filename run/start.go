@@ -22,6 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
 	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/dev"
+	"github.com/onesynth-cdk/onesynth/internal/engine"
 	"github.com/onesynth-cdk/onesynth/internal/eventsource"
 	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/internal/loopback"
@@ -50,7 +51,7 @@ var (
 	// ErrArchitecture says that a function that this library has not built is for another processor or system.
 	ErrArchitecture = lambda.ErrArchitecture
 	// ErrNoJava and ErrNoJar say that DynamoDB Local lacks Java or its archive, and ErrJava that Java could not run it.
-	ErrNoJava, ErrNoJar, ErrJava = dynamodb.ErrNoJava, dynamodb.ErrNoJar, dynamodb.ErrJava
+	ErrNoJava, ErrNoJar, ErrJava = engine.ErrNoJava, engine.ErrNoJar, engine.ErrJava
 	// ErrNoDelve says that the debugger was not found.
 	ErrNoDelve = dev.ErrNoDelve
 	// ErrTableDiffers says that a table of the data folder cannot become as the assembly declares it, and ErrUnfitItems
@@ -177,8 +178,8 @@ func (r *Runner) prepare(ctx context.Context) (d *design, err error) {
 	var engineErr error
 	var starting sync.WaitGroup
 	starting.Go(func() {
-		r.engine, engineErr = dynamodb.Start(engineCtx,
-			dynamodb.Options{URL: r.options.DynamoDB, Dir: subfolder(r.options.Data, "dynamodb")})
+		r.engine, engineErr = engine.Start(engineCtx,
+			engine.Options{URL: r.options.DynamoDB, Dir: subfolder(r.options.Data, "dynamodb")})
 	})
 	if d, err = r.read(ctx); err != nil {
 		cancel()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/engine"
 	"github.com/onesynth-cdk/onesynth/internal/eventsource"
 	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/internal/services"
@@ -254,7 +255,7 @@ func (c *Console) outputs() []StackOutputs {
 
 func (c *Console) database() Database {
 	keys := c.rooms.Databases.AccessKeys()
-	all := Database{Endpoint: c.rooms.Engine, Region: dynamodb.Region}
+	all := Database{Endpoint: c.rooms.Engine, Region: engine.Region}
 	for _, of := range c.rooms.Assembly.Environments() {
 		first := of.Stacks[0]
 		all.Environments = append(all.Environments, EnvironmentDatabase{

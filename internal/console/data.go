@@ -108,7 +108,7 @@ func lakeTimes(metadata map[string]any) (attributes []string) {
 }
 
 func (c *Console) items(r *http.Request) (dynamodb.Items, error) {
-	most, err := number(r, "limit", dynamodb.DefaultItems, dynamodb.MostItems)
+	most, err := number(r, "limit", dynamodb.DefaultItems, dynamodb.MaxItems)
 	if err != nil {
 		return dynamodb.Items{}, err
 	}

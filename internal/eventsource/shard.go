@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/engine"
 	"github.com/onesynth-cdk/onesynth/internal/recovery"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 )
@@ -140,7 +141,7 @@ func (r *shardReader) read(ctx context.Context) (got dynamodb.StreamPage, ok boo
 		if err == nil {
 			return got, true
 		}
-		if !dynamodb.Trimmed(err) {
+		if !engine.Trimmed(err) {
 			r.log(ctx, "read stream", err)
 			// Iterators live for 15 minutes: a batch may have been retried for longer.
 			if recovery.Wait(ctx, time.Second) && r.last != "" {

@@ -33,9 +33,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
+	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/internal/services"
 	tables "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 )
 
 const resources = `{

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/console"
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/engine"
+	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -43,7 +43,7 @@ func localRun(t *testing.T, accessKey string, outputs map[string]string) string 
 			})
 		case "/dynamodb":
 			json.NewEncoder(w).Encode(console.Database{
-				Endpoint: enginetest.Engine(t).URL(), Region: dynamodb.Region, AccessKey: enginetest.AccessKey(),
+				Endpoint: enginetest.Engine(t).URL(), Region: engine.Region, AccessKey: enginetest.AccessKey(),
 				Environments: []console.EnvironmentDatabase{
 					{Account: "111122223333", Region: "us-east-1", AccessKey: enginetest.AccessKey()},
 					{Account: "111122223333", Region: "eu-west-1", AccessKey: accessKey},
@@ -115,7 +115,7 @@ func TestAgent(t *testing.T) {
 		"Deployed": func(t *testing.T, accessKey string) ([]string, []string) {
 			endpoint := amazon(t, map[string]string{"BelowAskAgentKeysTableName0A1B2C3D": "AgentKeys",
 				"AskAHumanApiUrl": "https://api.example.com"})
-			return credentialsOf(endpoint, accessKey), []string{"--stack", "ask", "--region", dynamodb.Region}
+			return credentialsOf(endpoint, accessKey), []string{"--stack", "ask", "--region", engine.Region}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

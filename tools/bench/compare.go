@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/engine"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	runner "github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
@@ -44,7 +44,7 @@ func (b *bench) compare(ctx context.Context) error {
 	if err := b.plainAssembly(ctx); err != nil {
 		return err
 	}
-	shared, err := dynamodb.Start(ctx, dynamodb.Options{})
+	shared, err := engine.Start(ctx, engine.Options{})
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (l *local) ours(r routes.Route, _ []routes.Traced) (client, error) {
 	}, nil
 }
 
-func (b *bench) comparePlatform(ctx context.Context, shared *dynamodb.Engine, p platform) error {
+func (b *bench) comparePlatform(ctx context.Context, shared *engine.Engine, p platform) error {
 	tracer := &routes.Tracer{Delay: compareDelay}
 	traced, err := runner.Start(ctx, runner.Options{
 		Assembly: b.path("cdk.out"), Stacks: []string{p.stack()}, DynamoDB: shared.URL(),

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	dynamodblocal "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/internal/engine"
 )
 
 // unchecked leaves out the check of the templates.
@@ -17,9 +17,9 @@ func (b *bench) loop(ctx context.Context) error {
 	first := b.platforms[0]
 	one, all := b.context("-c", "platform="+first.Name()), b.context()
 	engine := func() (time.Duration, error) {
-		var alone *dynamodblocal.Engine
+		var alone *engine.Engine
 		took, err := timed(func() (err error) {
-			alone, err = dynamodblocal.Start(ctx, dynamodblocal.Options{})
+			alone, err = engine.Start(ctx, engine.Options{})
 			return err
 		})
 		if err == nil {

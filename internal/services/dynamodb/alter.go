@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/internal/engine"
 )
 
 // ErrUnfitItems reports a new index whose keys have another type in items that the table has. DynamoDB Local would
@@ -46,7 +48,7 @@ func alter(ctx context.Context, client *dynamodb.Client, table *types.TableDescr
 		if _, err := client.UpdateTable(ctx, change); err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
-		if table, err = active(ctx, client, input.TableName); err != nil {
+		if table, err = engine.Active(ctx, client, input.TableName); err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		return nil

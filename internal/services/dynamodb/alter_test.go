@@ -14,8 +14,9 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly/assemblytest"
-	engine "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/engine"
+	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	tables "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 )
 
 // design is a table of orders with further properties, written as members of a JSON object.
@@ -101,7 +102,7 @@ func TestKeptTablesFollowTheDesign(t *testing.T) {
 		{source: design(t, nil), says: []string{"removes index by-status", "ends its stream of NEW_AND_OLD_IMAGES"}},
 	} {
 		var lines, says []string
-		if err := engine.CreateOrAlterTables(t.Context(), client, step.source, func(line string) {
+		if err := tables.CreateOrAlterTables(t.Context(), client, step.source, func(line string) {
 			lines = append(lines, line)
 		}); err != nil {
 			t.Fatal(err)
@@ -117,15 +118,15 @@ func TestKeptTablesFollowTheDesign(t *testing.T) {
 				enginetest.Put(t, client, "orders", order(i, nil))
 			}
 		}
-		got, err := engine.DescribeTables(t.Context(), client, step.source)
+		got, err := tables.DescribeTables(t.Context(), client, step.source)
 		if err != nil {
 			t.Fatal(err)
 		}
 		fresh := enginetest.Client(t)
-		if err := engine.CreateOrAlterTables(t.Context(), fresh, step.source, func(string) {}); err != nil {
+		if err := tables.CreateOrAlterTables(t.Context(), fresh, step.source, func(string) {}); err != nil {
 			t.Fatal(err)
 		}
-		want, err := engine.DescribeTables(t.Context(), fresh, step.source)
+		want, err := tables.DescribeTables(t.Context(), fresh, step.source)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +149,7 @@ func TestCreateTablesAltersNothing(t *testing.T) {
 	t.Parallel()
 	client := enginetest.Client(t)
 	theirs := design(t, []string{"status S"}, indexes("by-status: status ALL"), streamOf("NEW_IMAGE"))
-	if err := engine.CreateTables(t.Context(), client, theirs); err != nil {
+	if err := tables.CreateTables(t.Context(), client, theirs); err != nil {
 		t.Fatal(err)
 	}
 	for name, ours := range map[string]*assembly.Assembly{
@@ -157,11 +158,11 @@ func TestCreateTablesAltersNothing(t *testing.T) {
 		"another index": design(t, []string{"status S", "place S"},
 			indexes("by-status: status ALL", "by-place: place ALL"), streamOf("NEW_IMAGE")),
 	} {
-		if err := engine.CreateTables(t.Context(), client, ours); !errors.Is(err, engine.ErrTableDiffers) {
+		if err := tables.CreateTables(t.Context(), client, ours); !errors.Is(err, tables.ErrTableDiffers) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	if err := engine.CreateTables(t.Context(), client, theirs); err != nil {
+	if err := tables.CreateTables(t.Context(), client, theirs); err != nil {
 		t.Errorf("the table was changed: %v", err)
 	}
 }
@@ -170,7 +171,7 @@ func TestKeptTablesThatCannotFollow(t *testing.T) {
 	t.Parallel()
 	client := enginetest.Client(t)
 	before := design(t, []string{"status S"}, indexes("by-status: status ALL"))
-	if err := engine.CreateOrAlterTables(t.Context(), client, before, func(string) {}); err != nil {
+	if err := tables.CreateOrAlterTables(t.Context(), client, before, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
@@ -186,16 +187,16 @@ func TestKeptTablesThatCannotFollow(t *testing.T) {
 		"another sort key": {source: assemblytest.Load(t,
 			`{"Orders": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "orders", "BillingMode": "PAY_PER_REQUEST",
 			"KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}, {"AttributeName": "status", "KeyType": "RANGE"}],
-			"AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}, {"AttributeName": "status", "AttributeType": "S"}]}}}`), want: engine.ErrTableDiffers, says: []string{"remove the data folder", "status S RANGE"}},
+			"AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}, {"AttributeName": "status", "AttributeType": "S"}]}}}`), want: tables.ErrTableDiffers, says: []string{"remove the data folder", "status S RANGE"}},
 		"another type of the key": {source: assemblytest.Load(t,
 			`{"Orders": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "orders", "BillingMode": "PAY_PER_REQUEST",
-			"KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "N"}]}}}`), want: engine.ErrTableDiffers, says: []string{"id N HASH"}},
+			"KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "N"}]}}}`), want: tables.ErrTableDiffers, says: []string{"id N HASH"}},
 		"an index on text that is a number": {source: design(t, []string{"size N"}, indexes("by-size: size ALL")),
-			want: engine.ErrUnfitItems, says: []string{"by-size", "size of type N", `as S`, `{"id":{"S":"0`}},
+			want: tables.ErrUnfitItems, says: []string{"by-size", "size of type N", `as S`, `{"id":{"S":"0`}},
 		"an index on text that is a truth": {source: design(t, []string{"size S"}, indexes("by-size: size ALL")),
-			want: engine.ErrUnfitItems, says: []string{"size of type S", "remove the data folder"}},
+			want: tables.ErrUnfitItems, says: []string{"size of type S", "remove the data folder"}},
 	} {
-		err := engine.CreateOrAlterTables(t.Context(), client, c.source, func(string) {})
+		err := tables.CreateOrAlterTables(t.Context(), client, c.source, func(string) {})
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v", name, err)
 			continue
@@ -208,7 +209,7 @@ func TestKeptTablesThatCannotFollow(t *testing.T) {
 	}
 	// None of them has changed the table.
 	var lines []string
-	if err := engine.CreateOrAlterTables(t.Context(), client, before, func(line string) {
+	if err := tables.CreateOrAlterTables(t.Context(), client, before, func(line string) {
 		lines = append(lines, line)
 	}); err != nil || len(lines) > 0 {
 		t.Errorf("got %v, %v", lines, err)
@@ -233,7 +234,7 @@ func TestDataSurvivesAnAddedIndex(t *testing.T) {
 		}
 		client := started.Client(key)
 		last = nil
-		if err := engine.CreateOrAlterTables(t.Context(), client, source, func(line string) {
+		if err := tables.CreateOrAlterTables(t.Context(), client, source, func(line string) {
 			last = append(last, line)
 		}); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/internal/engine"
 )
 
 // connections speak HTTP/1.1 to the engine, each in the goroutine of the request that uses it. http.Transport hands
@@ -77,7 +79,7 @@ func (c *connections) post(ctx context.Context, target string, body []byte) (sta
 		return 0, nil, nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = connection.SetDeadline(time.Now()) })
-	date, authorization := Headers(c.accessKey, c.region, time.Now())
+	date, authorization := engine.Headers(c.accessKey, c.region, time.Now())
 	status, header, answer, keep, err := connection.exchange(
 		c.head+"\r\nX-Amz-Date: "+date+"\r\nAuthorization: "+authorization, target, body)
 	// Without stop, the deadline could end a later request.

@@ -1,3 +1,8 @@
+// Package dynamodb gives the local run its DynamoDB: it creates the tables that an assembly declares, deletes expired
+// items, reads streams, and passes the requests of functions to the engine.
+//
+// Time to live is done here because DynamoDB Local 3.3.1 does not do it as AWS does: expired items of tables with
+// indexes mostly stay, and their stream records carry no identity of the TTL service.
 package dynamodb
 
 // The databases of a run: one for each account and region of its stacks, with their tables, and the deletion of what
@@ -21,6 +26,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/engine"
 )
 
 // DatabasesOptions say where an assembly's tables are kept.
@@ -42,12 +48,14 @@ type DatabasesOptions struct {
 // account and region has a database. Make them with [OpenDatabases], before anything writes, so that every write is
 // noted: see Wrote.
 type Databases struct {
-	engine  *Engine
+	engine  *engine.Engine
 	options DatabasesOptions
 	all     []*database
 	// made are the names of the tables that the run has made, by access key: they are its own, also in an engine that
 	// others use.
 	made *sync.Map
+	// endSweeping ends the deletion of what expires.
+	endSweeping context.CancelFunc
 }
 
 type database struct {
@@ -59,14 +67,12 @@ type database struct {
 	sweeper   *Sweeper
 	// watchers hear what the sweeper deletes. Those of the former databases go on.
 	watchers *watchers
-	// endSweeper ends the deletion of what expires.
-	endSweeper context.CancelFunc
 }
 
 func (d *database) environment() string { return d.source.Stacks[0].Environment() }
 
 // OpenDatabases reads which tables the assembly has, and makes nothing yet.
-func OpenDatabases(engine *Engine, source *assembly.Assembly, options DatabasesOptions) (*Databases, error) {
+func OpenDatabases(engine *engine.Engine, source *assembly.Assembly, options DatabasesOptions) (*Databases, error) {
 	opened := &Databases{engine: engine, options: options, made: &sync.Map{}}
 	known, hearing := map[string]string{}, map[string]*watchers{}
 	if former := options.Former; former != nil {
@@ -144,8 +150,12 @@ func suffixes(source *assembly.Assembly, folder string, kept map[string]string) 
 	if err == nil {
 		err = os.MkdirAll(folder, 0o700)
 	}
+	// A full disk leaves the former file.
 	if err == nil {
-		err = os.WriteFile(path, text, 0o600)
+		err = os.WriteFile(path+".new", text, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("keep the account and region of each table: %w", err)
@@ -209,71 +219,65 @@ func tableName(named string) string { return named[strings.LastIndexByte(named, 
 // CreateTables creates the tables that do not exist, alters the others to what the assembly declares, and logs what it
 // alters. Existing tables of an engine that was given by URL stay as they are, because others may use them.
 func (d *Databases) CreateTables(ctx context.Context, log func(line string)) error {
-	for _, one := range d.all {
-		var err error
-		if err = one.createTables(ctx, d, log, d.options.Former != nil); err != nil {
-			return err
-		}
-	}
-	return nil
+	return d.createTables(ctx, log, d.options.Former != nil)
 }
 
 // RemoveIndexes removes the indexes and ends the streams that CreateTables has kept for the code of the former
 // assembly.
 func (d *Databases) RemoveIndexes(ctx context.Context, log func(line string)) error {
-	for _, one := range d.all {
-		if err := one.createTables(ctx, d, log, false); err != nil {
-			return err
-		}
-	}
-	return nil
+	return d.createTables(ctx, log, false)
 }
 
-func (d *database) createTables(ctx context.Context, of *Databases, log func(line string), keep bool) error {
-	return eachTable(ctx, d.source, func(ctx context.Context, table *assembly.Resource,
+func (d *Databases) createTables(ctx context.Context, log func(line string), keep bool) error {
+	return d.eachTable(ctx, func(ctx context.Context, one *database, table *assembly.Resource,
 		input *dynamodb.CreateTableInput) error {
-		name := d.accessKey + " " + table.Name
-		_, own := of.made.Load(name)
+		name := one.accessKey + " " + table.Name
+		_, own := d.made.Load(name)
 		progress := log
-		if of.engine.PID() == 0 && !own {
+		if d.engine.PID() == 0 && !own {
 			progress = nil
 		}
-		made, err := createTable(ctx, d.client, input, table.Existing, keep, progress)
+		made, err := createTable(ctx, one.client, input, table.Existing, keep, progress)
 		if made {
-			of.made.Store(name, true)
+			d.made.Store(name, true)
 		}
 		return err
 	})
 }
 
-// Check returns why a table that the engine has could not become what the assembly declares: another key, another local
-// index, or items that do not fit a new index. It changes nothing. Errors: ErrTableDiffers, ErrUnfitItems.
-func (d *Databases) Check(ctx context.Context) error {
+// eachTable calls the function with each table and its database, those of one database at once.
+func (d *Databases) eachTable(ctx context.Context, call func(context.Context, *database, *assembly.Resource,
+	*dynamodb.CreateTableInput) error) error {
 	for _, one := range d.all {
-		err := eachTable(ctx, one.source, func(ctx context.Context, _ *assembly.Resource,
+		if err := eachTable(ctx, one.source, func(ctx context.Context, table *assembly.Resource,
 			input *dynamodb.CreateTableInput) error {
-			return check(ctx, one.client, input)
-		})
-		if err != nil {
+			return call(ctx, one, table, input)
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Check returns why a table that the engine has could not become what the assembly declares: another key, another local
+// index, or items that do not fit a new index. It changes nothing. Errors: ErrTableDiffers, ErrUnfitItems.
+func (d *Databases) Check(ctx context.Context) error {
+	return d.eachTable(ctx, func(ctx context.Context, one *database, _ *assembly.Resource,
+		input *dynamodb.CreateTableInput) error {
+		return check(ctx, one.client, input)
+	})
 }
 
 // Start begins to delete what expires, until ctx ends; the channel that it returns is closed when that has ended. The
 // tables must exist. The former databases end theirs.
 func (d *Databases) Start(ctx context.Context) <-chan struct{} {
 	var working sync.WaitGroup
+	ctx, d.endSweeping = context.WithCancel(ctx)
 	for _, one := range d.all {
-		sweeping, end := context.WithCancel(ctx)
-		one.endSweeper = end
-		working.Go(func() { one.sweeper.Run(sweeping) })
+		working.Go(func() { one.sweeper.Run(ctx) })
 	}
 	if former := d.options.Former; former != nil {
-		for _, one := range former.all {
-			one.endSweeper()
-		}
+		former.endSweeping()
 		// The former ones hold what came before them.
 		d.options.Former = nil
 	}

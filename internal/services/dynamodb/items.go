@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/engine"
 )
 
 var (
@@ -42,10 +43,10 @@ type RequestError struct {
 func (e *RequestError) Error() string { return e.Code + ": " + e.Message }
 
 const (
-	// DefaultItems and MostItems are how many items a page has, by default and at the most.
-	DefaultItems, MostItems = 50, 200
-	// mostExamined bounds what one page reads to find a text.
-	mostExamined = 1000
+	// DefaultItems and MaxItems are how many items a page has, by default and at the most.
+	DefaultItems, MaxItems = 50, 200
+	// maxExamined bounds what one page reads to find a text.
+	maxExamined = 1000
 	// examinedAtOnce is the limit of each request: a long page keeps DynamoDB Local from writing.
 	examinedAtOnce = 200
 )
@@ -62,7 +63,7 @@ type ItemsQuery struct {
 	Sort string
 	// Text is in one of the item's values or names of attributes, in upper or lower case. Default: any.
 	Text string
-	// Most is how many items a page has: DefaultItems if it is 0, MostItems at the most.
+	// Most is how many items a page has: DefaultItems if it is 0, MaxItems at the most.
 	Most int
 	// After is the Next of the page before.
 	After string
@@ -103,7 +104,7 @@ func (d *Databases) Items(ctx context.Context, query ItemsQuery) (Items, error) 
 	if most <= 0 {
 		most = DefaultItems
 	}
-	most = min(most, MostItems)
+	most = min(most, MaxItems)
 	wanted := strings.ToLower(query.Text)
 	input["Limit"] = most
 	if wanted != "" {
@@ -115,7 +116,7 @@ func (d *Databases) Items(ctx context.Context, query ItemsQuery) (Items, error) 
 			Items            []map[string]json.RawMessage
 			LastEvaluatedKey json.RawMessage
 		}
-		if err := d.engine.call(ctx, in.accessKey, "DynamoDB_20120810."+operation, input, &answer); err != nil {
+		if err := d.engine.Call(ctx, in.accessKey, "DynamoDB_20120810."+operation, input, &answer); err != nil {
 			return Items{}, requestError(err)
 		}
 		for i, item := range answer.Items {
@@ -132,7 +133,7 @@ func (d *Databases) Items(ctx context.Context, query ItemsQuery) (Items, error) 
 		if len(answer.LastEvaluatedKey) == 0 {
 			return page, nil
 		}
-		if page.Examined >= mostExamined || len(page.Items) >= most {
+		if page.Examined >= maxExamined || len(page.Items) >= most {
 			page.Next = string(answer.LastEvaluatedKey)
 			return page, nil
 		}
@@ -171,7 +172,7 @@ func (d *Databases) Item(ctx context.Context, name, stack string, key map[string
 func (d *Databases) item(ctx context.Context, in *database, name string, key map[string]json.RawMessage) (
 	map[string]json.RawMessage, error) {
 	var now struct{ Item map[string]json.RawMessage }
-	err := d.engine.call(ctx, in.accessKey, "DynamoDB_20120810.GetItem",
+	err := d.engine.Call(ctx, in.accessKey, "DynamoDB_20120810.GetItem",
 		map[string]any{"TableName": name, "Key": key, "ConsistentRead": true}, &now)
 	return now.Item, requestError(err)
 }
@@ -359,7 +360,7 @@ func (d *Databases) ReplaceItem(ctx context.Context, name, stack string, was, it
 	} else {
 		input["Item"] = item
 	}
-	err = requestError(d.engine.call(ctx, in.accessKey, "DynamoDB_20120810."+operation, input, &struct{}{}))
+	err = requestError(d.engine.Call(ctx, in.accessKey, "DynamoDB_20120810."+operation, input, &struct{}{}))
 	d.engine.Wrote(in.accessKey, name)
 	var refused *RequestError
 	if errors.As(err, &refused) && refused.Code == "ConditionalCheckFailedException" {
@@ -465,7 +466,7 @@ func sameJSON(a, b json.RawMessage) bool {
 
 // requestError reads what DynamoDB says of a request that it refuses.
 func requestError(err error) error {
-	var refused *refusal
+	var refused *engine.Refusal
 	if !errors.As(err, &refused) {
 		return err
 	}
@@ -473,7 +474,7 @@ func requestError(err error) error {
 		Type    string `json:"__type"`
 		Message string `json:"message"`
 	}
-	if json.Unmarshal([]byte(refused.answer), &document) != nil || document.Type == "" {
+	if json.Unmarshal([]byte(refused.Answer), &document) != nil || document.Type == "" {
 		return err
 	}
 	return &RequestError{Code: document.Type[strings.LastIndexByte(document.Type, '#')+1:], Message: document.Message}

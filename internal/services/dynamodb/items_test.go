@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly/assemblytest"
+	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
 )
 
 // filled are the databases of the table sessions, with items of ids 00 to 24 in parts 1 and 2, and one that has more.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/engine"
 )
 
 // ServiceOptions say which engine serves the requests of functions.
@@ -59,12 +60,12 @@ type declared struct {
 
 // NewService makes the service. An error says that the engine's URL is none.
 func NewService(options ServiceOptions) (*Service, error) {
-	options.AccessKey, options.Region = cmp.Or(options.AccessKey, "onesynth"), cmp.Or(options.Region, Region)
-	engine, err := url.Parse(options.EngineURL)
-	if err != nil || engine.Scheme != "http" || engine.Port() == "" {
+	options.AccessKey, options.Region = cmp.Or(options.AccessKey, "onesynth"), cmp.Or(options.Region, engine.Region)
+	address, err := url.Parse(options.EngineURL)
+	if err != nil || address.Scheme != "http" || address.Port() == "" {
 		return nil, fmt.Errorf("engine URL: got %q: write http://HOST:PORT", options.EngineURL)
 	}
-	s := &Service{options: options, host: engine.Host, path: "/" + strings.TrimPrefix(engine.EscapedPath(), "/")}
+	s := &Service{options: options, host: address.Host, path: "/" + strings.TrimPrefix(address.EscapedPath(), "/")}
 	s.engine = newConnections(s.host, s.path, options.AccessKey, options.Region)
 	s.declared.Store(&declared{})
 	return s, nil

@@ -1,84 +1,25 @@
 package dynamodb
 
-// The engine's streams, and the requests to it that need no client.
+// The engine's streams.
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/internal/engine"
 )
-
-// call makes one request on the database of the access key. JSON within input and output passes as it is.
-func (e *Engine) call(ctx context.Context, accessKey, target string, input, output any) error {
-	body, err := json.Marshal(input)
-	if err != nil {
-		return fmt.Errorf("%s: %w", target, err)
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url+"/", bytes.NewReader(body))
-	if err != nil {
-		return fmt.Errorf("%s: %w", target, err)
-	}
-	request.Header.Set("Content-Type", "application/x-amz-json-1.0")
-	request.Header.Set("X-Amz-Target", target)
-	date, authorization := Headers(accessKey, Region, time.Now())
-	request.Header.Set("X-Amz-Date", date)
-	request.Header.Set("Authorization", authorization)
-	response, err := e.transport.RoundTrip(request)
-	if err != nil {
-		return fmt.Errorf("%s: %w", target, err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	answer, err := io.ReadAll(response.Body)
-	if err != nil {
-		return fmt.Errorf("%s: %w", target, err)
-	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %w", target, &refusal{response.Status, string(answer)})
-	}
-	if err := json.Unmarshal(answer, output); err != nil {
-		return fmt.Errorf("%s: %w", target, err)
-	}
-	return nil
-}
-
-// Headers returns the values of X-Amz-Date and Authorization of a request at the time. The access key selects the
-// engine's database. The two have the form of Signature Version 4 of AWS, which some engines check. The signature
-// itself is none: no engine for one machine knows a secret key to check it with.
-func Headers(accessKey, region string, at time.Time) (date, authorization string) {
-	date = at.UTC().Format("20060102T150405Z")
-	day, _, _ := strings.Cut(date, "T")
-	return date, "AWS4-HMAC-SHA256 Credential=" + accessKey + "/" + day + "/" + region +
-		"/dynamodb/aws4_request, SignedHeaders=content-type;host;x-amz-date;x-amz-target, Signature=" + noSignature
-}
-
-// noSignature is as long as an SHA-256 in hexadecimal.
-const noSignature = "0000000000000000000000000000000000000000000000000000000000000000"
-
-// refusal is an answer of the engine other than success.
-type refusal struct{ status, answer string }
-
-func (r *refusal) Error() string { return r.status + ": " + r.answer }
-
-// Trimmed reports whether the engine says that a record is gone: records live for 24 hours.
-func Trimmed(err error) bool {
-	var refused *refusal
-	return errors.As(err, &refused) && strings.Contains(refused.answer, "#TrimmedDataAccessException")
-}
 
 // Stream is the stream of a table.
 type Stream struct {
 	// ARN is the engine's: a table whose stream ended and began again has another.
 	ARN string
 
-	engine           *Engine
+	engine           *engine.Engine
 	accessKey, table string
 	expired          *expiredKeys
 }
@@ -135,7 +76,7 @@ func (s *Stream) Close() { s.expired.close() }
 
 // call makes one request to the engine. The JSON of records passes as it is: it is what functions get.
 func (s *Stream) call(ctx context.Context, target string, input, output any) error {
-	return s.engine.call(ctx, s.accessKey, target, input, output)
+	return s.engine.Call(ctx, s.accessKey, target, input, output)
 }
 
 // Shards are all shards of the stream.
@@ -229,7 +170,7 @@ func (s *Stream) Oldest(ctx context.Context, shard string) (StreamPage, error) {
 		return StreamPage{}, err
 	}
 	page, err := s.Records(ctx, iterator)
-	if Trimmed(err) {
+	if engine.Trimmed(err) {
 		return StreamPage{}, nil
 	}
 	if len(page.Records) == 0 {
@@ -245,7 +186,7 @@ func (s *Stream) Has(ctx context.Context, shard, sequence string) (bool, error) 
 		return false, err
 	}
 	page, err := s.page(ctx, iterator, 1)
-	if Trimmed(err) {
+	if engine.Trimmed(err) {
 		return false, nil
 	}
 	if err != nil || len(page.Records) == 0 {
@@ -262,7 +203,7 @@ func (s *Stream) Has(ctx context.Context, shard, sequence string) (bool, error) 
 
 // Writes changes with each write to the table that the run knows of.
 func (s *Stream) Writes() uint64 {
-	return s.engine.writesTo(s.accessKey, s.table).Load() + s.engine.writesTo(s.accessKey, "").Load()
+	return s.engine.Writes(s.accessKey, s.table)
 }
 
 // Expired reports whether time to live has deleted an item since the stream was opened. It says so once for each time.

@@ -15,8 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly/assemblytest"
-	engine "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	tables "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // sessions has a sort key, an index and a time to live. The engine's own deletion fails on such tables.
@@ -49,7 +50,7 @@ func ids(t testing.TB, client *dynamodb.Client, index *string) (found []string) 
 func TestSweepDeletesWhatHasExpired(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
-	if err := engine.CreateTables(t.Context(), client, source); err != nil {
+	if err := tables.CreateTables(t.Context(), client, source); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -69,7 +70,7 @@ func TestSweepDeletesWhatHasExpired(t *testing.T) {
 	} {
 		enginetest.Put(t, client, "sessions", enginetest.Session(id, ttl))
 	}
-	sweeper, err := engine.NewSweeper(client, source, engine.SweeperOptions{Now: func() time.Time { return now }})
+	sweeper, err := tables.NewSweeper(client, source, tables.SweeperOptions{Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestSweepDeletesWhatHasExpired(t *testing.T) {
 func TestSweepPagesThroughLargeTables(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
-	if err := engine.CreateTables(t.Context(), client, source); err != nil {
+	if err := tables.CreateTables(t.Context(), client, source); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
@@ -101,7 +102,7 @@ func TestSweepPagesThroughLargeTables(t *testing.T) {
 		item["body"] = large
 		enginetest.Put(t, client, "sessions", item)
 	}
-	sweeper, err := engine.NewSweeper(client, source, engine.SweeperOptions{})
+	sweeper, err := tables.NewSweeper(client, source, tables.SweeperOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,11 +117,11 @@ func TestSweepPagesThroughLargeTables(t *testing.T) {
 func TestSweeperRunsUntilItsContextEnds(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
-	if err := engine.CreateTables(t.Context(), client, source); err != nil {
+	if err := tables.CreateTables(t.Context(), client, source); err != nil {
 		t.Fatal(err)
 	}
 	enginetest.Put(t, client, "sessions", enginetest.Session("x", enginetest.Seconds(time.Now().Add(-time.Hour))))
-	sweeper, err := engine.NewSweeper(client, source, engine.SweeperOptions{Interval: time.Millisecond})
+	sweeper, err := tables.NewSweeper(client, source, tables.SweeperOptions{Interval: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,9 +131,7 @@ func TestSweeperRunsUntilItsContextEnds(t *testing.T) {
 		defer close(done)
 		sweeper.Run(ctx)
 	}()
-	for len(ids(t, client, nil)) > 0 {
-		time.Sleep(time.Millisecond)
-	}
+	wait.For(t, "the items", 0, func() int { return len(ids(t, client, nil)) })
 	cancel()
 	<-done
 }
@@ -142,11 +141,11 @@ func TestSweeperRunsUntilItsContextEnds(t *testing.T) {
 func TestSweeperRacesWithWriters(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
-	if err := engine.CreateTables(t.Context(), client, source); err != nil {
+	if err := tables.CreateTables(t.Context(), client, source); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	sweeper, err := engine.NewSweeper(client, source, engine.SweeperOptions{Now: func() time.Time { return now }})
+	sweeper, err := tables.NewSweeper(client, source, tables.SweeperOptions{Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +201,7 @@ func TestSweeperRacesWithWriters(t *testing.T) {
 func TestSweeperWalksOverPages(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
-	if err := engine.CreateTables(t.Context(), client, source); err != nil {
+	if err := tables.CreateTables(t.Context(), client, source); err != nil {
 		t.Fatal(err)
 	}
 	var want []string
@@ -215,7 +214,7 @@ func TestSweeperWalksOverPages(t *testing.T) {
 		}
 		enginetest.Put(t, client, "sessions", enginetest.Session(id, enginetest.Seconds(ttl)))
 	}
-	sweeper, err := engine.NewSweeper(client, source, engine.SweeperOptions{Interval: time.Millisecond})
+	sweeper, err := tables.NewSweeper(client, source, tables.SweeperOptions{Interval: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,11 +234,11 @@ func TestSweeperWalksOverPages(t *testing.T) {
 func TestSweeperOnDemand(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
-	if err := engine.CreateTables(t.Context(), client, source); err != nil {
+	if err := tables.CreateTables(t.Context(), client, source); err != nil {
 		t.Fatal(err)
 	}
 	enginetest.Put(t, client, "sessions", enginetest.Session("x", enginetest.Seconds(time.Now().Add(-time.Hour))))
-	sweeper, err := engine.NewSweeper(client, source, engine.SweeperOptions{Interval: -1})
+	sweeper, err := tables.NewSweeper(client, source, tables.SweeperOptions{Interval: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -14,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
-	"github.com/onesynth-cdk/onesynth/internal/recovery"
+	"github.com/onesynth-cdk/onesynth/internal/engine"
 )
 
 // ErrTableDiffers reports a table that the engine has, as from an earlier run, and that the assembly now has in another
@@ -133,30 +132,6 @@ func (p *tableProperties) input(name string) *dynamodb.CreateTableInput {
 	return input
 }
 
-// CreateTables creates every table of the assembly that the engine lacks, in parallel, and returns when all are active.
-// It does not change a table that the engine has. A table that the stack uses without declaring it may have more
-// indexes than described, and a stream that is not asked for. Errors: ErrTableDiffers, or the engine's.
-func CreateTables(ctx context.Context, client *dynamodb.Client, source *assembly.Assembly) error {
-	return eachTable(ctx, source, func(ctx context.Context, table *assembly.Resource,
-		input *dynamodb.CreateTableInput) error {
-		_, err := createTable(ctx, client, input, table.Existing, false, nil)
-		return err
-	})
-}
-
-// CreateOrAlterTables is CreateTables for an engine whose tables are the run's alone. Of a table that the engine has,
-// from an earlier run, it adds and removes global indexes and changes the stream until they are as declared; progress
-// gets a line for each such change, from several goroutines. Keys and local indexes must be as declared, and a table
-// that the stack uses without declaring it is left as it is. Errors: ErrTableDiffers, ErrUnfitItems, or the engine's.
-func CreateOrAlterTables(ctx context.Context, client *dynamodb.Client, source *assembly.Assembly,
-	progress func(line string)) error {
-	return eachTable(ctx, source, func(ctx context.Context, table *assembly.Resource,
-		input *dynamodb.CreateTableInput) error {
-		_, err := createTable(ctx, client, input, table.Existing, false, progress)
-		return err
-	})
-}
-
 func eachTable(ctx context.Context, source *assembly.Assembly,
 	create func(context.Context, *assembly.Resource, *dynamodb.CreateTableInput) error) error {
 	group, ctx := errgroup.WithContext(ctx)
@@ -185,7 +160,7 @@ func createTable(ctx context.Context, client *dynamodb.Client, input *dynamodb.C
 	if err != nil && !kept {
 		return false, err
 	}
-	table, err := active(ctx, client, input.TableName)
+	table, err := engine.Active(ctx, client, input.TableName)
 	if err != nil || !kept {
 		return err == nil, err
 	}
@@ -251,42 +226,6 @@ func check(ctx context.Context, client *dynamodb.Client, input *dynamodb.CreateT
 	}
 	return fits(ctx, client, input, newIndexes(described.Table, input))
 }
-
-// active describes a table once it and its indexes can be used. DynamoDB Local can leave an index CREATING for ever:
-// after a minute, and the time that its items take at the most, active gives up.
-func active(ctx context.Context, client *dynamodb.Client, name *string) (*types.TableDescription, error) {
-	for began := time.Now(); ; {
-		described, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: name})
-		if err != nil {
-			return nil, err
-		}
-		table := described.Table
-		waits := ""
-		if table.TableStatus != types.TableStatusActive {
-			waits = "the table is " + string(table.TableStatus)
-		}
-		for _, index := range table.GlobalSecondaryIndexes {
-			if index.IndexStatus != types.IndexStatusActive {
-				waits = fmt.Sprintf("its index %s is %s", aws.ToString(index.IndexName), index.IndexStatus)
-			}
-		}
-		switch most := tableTimeout + time.Duration(aws.ToInt64(table.ItemCount))*itemTimeout; {
-		case waits == "":
-			return table, nil
-		case time.Since(began) > most:
-			return nil, fmt.Errorf("%s for %s: DynamoDB Local does not go on: start the run again, and if that does "+
-				"not help, remove the data folder", waits, most.Round(time.Second))
-		case !recovery.Wait(ctx, 50*time.Millisecond):
-			return nil, fmt.Errorf("%s: %w", waits, ctx.Err())
-		}
-	}
-}
-
-// A change of a table fails after tableTimeout, and itemTimeout for each of its items.
-const (
-	tableTimeout = time.Minute
-	itemTimeout  = 10 * time.Millisecond
-)
 
 // needed is the part of a table that the input asks for.
 func needed(table *types.TableDescription, input *dynamodb.CreateTableInput) *types.TableDescription {

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
 )
 
 func TestEachClientHasItsOwnDatabase(t *testing.T) {

@@ -13,8 +13,10 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/onesynth-cdk/onesynth/internal/engine"
+	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
 )
 
 func main() {
@@ -36,11 +38,15 @@ func main() {
 }
 
 func run(ctx context.Context, name string, arguments []string) error {
-	shared, err := dynamodb.Start(ctx, dynamodb.Options{})
+	shared, err := engine.Start(ctx, engine.Options{})
 	if err != nil {
 		return err
 	}
 	defer shared.Close()
+	// The first request to an engine takes seconds of processor time. The tests only wait so long for an answer.
+	if _, err := shared.Client("share").ListTables(ctx, &dynamodb.ListTablesInput{}); err != nil {
+		return fmt.Errorf("DynamoDB Local does not answer: %w", err)
+	}
 	command := exec.CommandContext(ctx, name, arguments...)
 	command.Env = append(os.Environ(), enginetest.URLVariable+"="+shared.URL())
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr

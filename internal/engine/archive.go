@@ -1,4 +1,4 @@
-package dynamodb
+package engine
 
 // DynamoDB Local loads thousands of classes at each start, and more with its first requests. Java reads them in a
 // fraction of the time from an archive of classes that it has written once (class data sharing).
@@ -26,8 +26,8 @@ import (
 
 const (
 	manifest = "META-INF/MANIFEST.MF"
-	// archiveTimeout is the longest that writing an archive may take, on a busy machine: callers of Start wait
-	// for it, and then for DynamoDB Local.
+	// archiveTimeout is the longest that callers of Start wait for the writing of an archive, before they wait for
+	// DynamoDB Local without one. A busy machine may take longer: java writes all of it when it ends.
 	archiveTimeout = 30 * time.Second
 	// archiveUnusedAfter is the age at which an unused archive is deleted.
 	archiveUnusedAfter = 30 * 24 * time.Hour
@@ -43,7 +43,9 @@ type program struct {
 // startArchived starts DynamoDB Local with the archive below folder. It removes an archive with which java does not
 // start.
 func (e *Engine) startArchived(ctx context.Context, java, jar, dir, folder string) error {
-	p, err := prepare(ctx, java, jar, folder)
+	patience, cancel := context.WithTimeout(ctx, archiveTimeout)
+	defer cancel()
+	p, err := prepare(patience, java, jar, folder)
 	if err != nil {
 		return err
 	}
@@ -55,7 +57,7 @@ func (e *Engine) startArchived(ctx context.Context, java, jar, dir, folder strin
 }
 
 // prepare returns the program of a DynamoDBLocal.jar. The first time, it writes the archive below folder, which takes
-// about four seconds. An archive belongs to one java command and one jar.
+// about four seconds on an idle machine. An archive belongs to one java command and one jar.
 //
 // Java archives the classes of jars only, and the manifest of DynamoDBLocal.jar has folders in its class path: the
 // program has a copy of it, with the launcher and without a manifest.
@@ -200,8 +202,6 @@ func replace(path string, write func(*os.File) error) error {
 // writeArchive starts the program once, asks of it what runs ask first, and lets it write the classes that it has
 // loaded.
 func (p program) writeArchive(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, archiveTimeout)
-	defer cancel()
 	return replace(p.archive, func(file *os.File) error {
 		e := newEngine()
 		writing := p
@@ -209,7 +209,7 @@ func (p program) writeArchive(ctx context.Context) error {
 		if err := e.start(ctx, writing, "", "-XX:ArchiveClassesAtExit="+file.Name()); err != nil {
 			return err
 		}
-		if err := errors.Join(e.exercise(ctx), e.end(archiveTimeout)); err != nil {
+		if err := errors.Join(e.exercise(ctx), e.end(ctx)); err != nil {
 			return fmt.Errorf("write the archive of DynamoDB Local's classes: %w", err)
 		}
 		if info, err := os.Stat(file.Name()); err != nil || info.Size() == 0 {
@@ -242,7 +242,7 @@ func (e *Engine) exercise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	table, err := active(ctx, client, name)
+	table, err := Active(ctx, client, name)
 	if err != nil {
 		return err
 	}

