@@ -50,6 +50,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/internal/services/s3"
 	"github.com/onesynth-cdk/onesynth/internal/services/scheduler"
+	"github.com/onesynth-cdk/onesynth/internal/services/webhooks"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
 
@@ -172,7 +173,7 @@ type Runner struct {
 	schedules *scheduler.Scheduler
 	trace     *trace.Recorder
 	inbox     *fcm.Inbox
-	webhooks  fcm.Receiver
+	webhooks  webhooks.Receiver
 	issuer    *apigateway.Issuer
 	buckets   *s3.Store
 

@@ -29,6 +29,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/s3"
 	"github.com/onesynth-cdk/onesynth/internal/services/scheduler"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
+	"github.com/onesynth-cdk/onesynth/internal/services/webhooks"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
 )
 
@@ -131,7 +132,7 @@ type Rooms struct {
 	Users     Users
 	Inbox     *fcm.Inbox
 	// Webhooks is an endpoint for webhooks, which the console serves below WebhooksPath.
-	Webhooks *fcm.Receiver
+	Webhooks *webhooks.Receiver
 	Issuer   *apigateway.Issuer
 	Trace    *trace.Recorder
 	// Endpoint is the address of the run's AWS endpoint, Engine that of DynamoDB behind it.

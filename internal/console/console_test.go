@@ -21,7 +21,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/internal/services/cognito"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
-	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
+	"github.com/onesynth-cdk/onesynth/internal/services/webhooks"
 )
 
 func TestToken(t *testing.T) {
@@ -198,7 +198,7 @@ func TestChangesNeedTheHeader(t *testing.T) {
 				r.Header.Set(console.Header, test.header)
 			}
 			w := httptest.NewRecorder()
-			console.New(console.Rooms{AWS: server, Webhooks: &fcm.Receiver{}}).ServeHTTP(w, r)
+			console.New(console.Rooms{AWS: server, Webhooks: &webhooks.Receiver{}}).ServeHTTP(w, r)
 			if w.Code != test.status || w.Code == 403 &&
 				!strings.Contains(w.Body.String(), "curl -H 'Onesynth-Console: 1'") {
 				t.Errorf("got %d %s", w.Code, w.Body)

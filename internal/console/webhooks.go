@@ -3,7 +3,7 @@ package console
 import (
 	"net/http"
 
-	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
+	"github.com/onesynth-cdk/onesynth/internal/services/webhooks"
 )
 
 // WebhooksPath begins the addresses that the console takes webhooks at.
@@ -12,9 +12,9 @@ const WebhooksPath = "/webhooks/in/"
 // Webhooks are what came to the console's endpoint for webhooks.
 type Webhooks struct {
 	// Webhooks are the attempts, oldest first.
-	Webhooks []fcm.Webhook `json:"webhooks"`
+	Webhooks []webhooks.Webhook `json:"webhooks"`
 	// Behaviours are those of the paths that do not take webhooks.
-	Behaviours map[string]fcm.Behaviour `json:"behaviours"`
+	Behaviours map[string]webhooks.Behaviour `json:"behaviours"`
 	// Path begins the addresses of the endpoint, on the console's own.
 	Path string `json:"path"`
 }
@@ -30,7 +30,7 @@ func (c *Console) webhooks(r *http.Request) (Webhooks, error) {
 		all.Webhooks = all.Webhooks[len(all.Webhooks)-most:]
 	}
 	if all.Behaviours == nil {
-		all.Behaviours = map[string]fcm.Behaviour{}
+		all.Behaviours = map[string]webhooks.Behaviour{}
 	}
 	return all, nil
 }
@@ -40,7 +40,7 @@ type PathBehaviour struct {
 	// Path is a path of the endpoint, without what all of them begin with.
 	Path string `json:"path"`
 	// Behaviour is what the path does with webhooks from now on.
-	Behaviour fcm.Behaviour `json:"behaviour"`
+	Behaviour webhooks.Behaviour `json:"behaviour"`
 }
 
 func (c *Console) behave(_ *http.Request, wanted PathBehaviour) (nothing, error) {

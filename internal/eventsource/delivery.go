@@ -52,13 +52,6 @@ func (m *mapping) state() Delivery {
 	return state
 }
 
-// counts are what a mapping that has ended has counted.
-func (m *mapping) counts() Delivery {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	return m.delivery
-}
-
 func (m *mapping) note(change func(*Delivery)) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

@@ -118,7 +118,7 @@ func (all *Mappings) Start(ctx context.Context, former *Mappings) (<-chan struct
 		if m.cancel == nil {
 			was := ended[m.key()]
 			if was != nil {
-				m.delivery = was.counts()
+				m.delivery = was.state()
 			}
 			if err := m.source.open(ctx, all.checkpoints, was); err != nil {
 				problems = append(problems, err)

@@ -26,11 +26,11 @@ type queue struct {
 // Limits of AWS Lambda ("Using Lambda with Amazon SQS").
 const (
 	defaultMessages  = 10
-	mostMessages     = 10000
-	mostWithoutWait  = 10
+	maxMessages      = 10000
+	maxWithoutWait   = 10
 	longestWindow    = 300 * time.Second
 	leastConcurrency = 2
-	mostConcurrency  = 1000
+	maxConcurrency   = 1000
 	// recommendedTimeouts is how many time-outs of its function a queue is to hide a message for, as AWS recommends.
 	recommendedTimeouts = 6
 	// unlimited is how many invocations run at once where the mapping does not say: Lambda begins with five, and the
@@ -56,19 +56,19 @@ func (m *mapping) readQueue(of *assembly.Assembly, declared declaration) ([]righ
 	if declared.BatchSize != nil {
 		m.batchSize = *declared.BatchSize
 	}
-	most := mostMessages
+	most := maxMessages
 	if m.window == 0 {
-		most = mostWithoutWait
+		most = maxWithoutWait
 	}
 	if m.batchSize < 1 || m.batchSize > most {
 		return nil, fmt.Errorf("got BatchSize %d: write 1 to %d, and more than %d only with a "+
 			"MaximumBatchingWindowInSeconds",
-			m.batchSize, mostMessages, mostWithoutWait)
+			m.batchSize, maxMessages, maxWithoutWait)
 	}
 	if most := declared.ScalingConfig.MaximumConcurrency; most != nil {
-		if q.concurrency = *most; *most < leastConcurrency || *most > mostConcurrency {
+		if q.concurrency = *most; *most < leastConcurrency || *most > maxConcurrency {
 			return nil, fmt.Errorf("got MaximumConcurrency %d: write %d to %d",
-				*most, leastConcurrency, mostConcurrency)
+				*most, leastConcurrency, maxConcurrency)
 		}
 	}
 	return []right{
@@ -167,7 +167,7 @@ func (r *receiver) passes(event map[string]any, body string) bool {
 
 // gather receives a batch: what is there, or what comes within the window. None: ctx ended.
 func (r *receiver) gather(ctx context.Context) []sqs.Received {
-	batch := r.holding.Take(ctx, min(r.batchSize, mostWithoutWait))
+	batch := r.holding.Take(ctx, min(r.batchSize, maxWithoutWait))
 	if r.window == 0 || len(batch) == 0 {
 		return batch
 	}
@@ -178,7 +178,7 @@ func (r *receiver) gather(ctx context.Context) []sqs.Received {
 		size += len(one.Body)
 	}
 	for len(batch) < r.batchSize && size < largestEvent/2 {
-		more := r.holding.Take(waiting, min(r.batchSize-len(batch), mostWithoutWait))
+		more := r.holding.Take(waiting, min(r.batchSize-len(batch), maxWithoutWait))
 		if len(more) == 0 {
 			break
 		}

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
@@ -23,6 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // resources are a queue that tries twice, and a function that gets its messages. MAPPING are further properties.
@@ -139,14 +139,13 @@ func (f *fixture) send(bodies ...string) {
 	}
 }
 
-// until waits for what comes by itself.
-func until(t *testing.T, what string, reached func() bool) {
+// until waits for a state of the queues, the mappings and what the function has got.
+func (f *fixture) until(t *testing.T, what string, reached func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !reached(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within 20 s", what)
-		}
-	}
+	wait.Until(t, what, func() (any, bool) {
+		return fmt.Sprintf("work %q, failed %q, delivered %q, mappings %+v", f.left("work"), f.left("failed"),
+			f.worker.delivered(), f.mappings.Queues()), reached()
+	})
 }
 
 // A message in the queue of failures leads to the last attempt to handle it.
@@ -160,7 +159,7 @@ func TestAttempts(t *testing.T) {
 		return nil, err
 	})
 	f.send("one")
-	until(t, "the message has failed for good", func() bool {
+	f.until(t, "the message has failed for good", func() bool {
 		f.server.Queue("work").Due()
 		return len(f.left("failed")) == 1
 	})
@@ -207,7 +206,7 @@ func TestQueueFilters(t *testing.T) {
 			f := start(t, `, "FilterCriteria": `+string(criteria),
 				func(context.Context, []string) ([]string, error) { return nil, nil })
 			f.send(bodies...)
-			until(t, "all messages are done", func() bool {
+			f.until(t, "all messages are done", func() bool {
 				return len(f.left("work")) == 0 && f.mappings.Queues()[0].Waiting == 0
 			})
 			if got := f.worker.delivered(); !slices.Equal(got, slices.Sorted(slices.Values(test.want))) {
@@ -230,7 +229,7 @@ func TestDelivers(t *testing.T) {
 			return []string{"bad"}, nil
 		})
 	f.send("one", "bad", "two")
-	until(t, "the good messages are done", func() bool {
+	f.until(t, "the good messages are done", func() bool {
 		return slices.Equal(f.left("work"), []string{"bad"}) && f.mappings.Queues()[0].Waiting == 0
 	})
 	first := f.worker.events[0]
@@ -243,11 +242,11 @@ func TestDelivers(t *testing.T) {
 	if got := f.server.Queue("work").Due(); got != 1 {
 		t.Errorf("%d messages are due, want one", got)
 	}
-	until(t, "the second attempt", func() bool {
+	f.until(t, "the second attempt", func() bool {
 		return len(f.worker.delivered()) == 4 && f.mappings.Queues()[0].Waiting == 0
 	})
 	f.server.Queue("work").Due()
-	until(t, "the message is given up", func() bool { return slices.Equal(f.left("failed"), []string{"bad"}) })
+	f.until(t, "the message is given up", func() bool { return slices.Equal(f.left("failed"), []string{"bad"}) })
 	if diff := cmp.Diff([]string{"bad", "bad", "one", "two"}, f.worker.delivered()); diff != "" ||
 		f.left("work") != nil {
 		t.Errorf("handed over (-want +got):\n%s\nleft: %v", diff, f.left("work"))
@@ -263,7 +262,7 @@ func TestFails(t *testing.T) {
 	t.Parallel()
 	f := start(t, "", func(context.Context, []string) ([]string, error) { return nil, errors.New("the function died") })
 	f.send("a", "b")
-	until(t, "the function fails", func() bool {
+	f.until(t, "the function fails", func() bool {
 		d := f.mappings.Queues()[0]
 		return d.Returned == 2 && d.Failures > 0
 	})
@@ -292,7 +291,7 @@ func TestConcurrency(t *testing.T) {
 	for i := range 20 {
 		f.send(fmt.Sprint(i))
 	}
-	until(t, "the quick messages are done", func() bool {
+	f.until(t, "the quick messages are done", func() bool {
 		return slices.Equal(f.left("work"), []string{"slow", "slow"})
 	})
 	// What the function has is not due.
@@ -300,7 +299,7 @@ func TestConcurrency(t *testing.T) {
 		t.Errorf("%d messages are due, which the function has", got)
 	}
 	close(release)
-	until(t, "all are done", func() bool { return f.left("work") == nil })
+	f.until(t, "all are done", func() bool { return f.left("work") == nil })
 	if f.worker.most != 3 {
 		t.Errorf("%d invocations at once, want 3", f.worker.most)
 	}
@@ -317,7 +316,7 @@ func TestWindow(t *testing.T) {
 	for i := range 50 {
 		f.send(fmt.Sprint(i))
 	}
-	until(t, "all are done", func() bool { return f.left("work") == nil })
+	f.until(t, "all are done", func() bool { return f.left("work") == nil })
 	for _, batch := range f.worker.batches {
 		if len(batch) != 25 {
 			t.Errorf("got a batch of %d", len(batch))
@@ -330,7 +329,7 @@ func TestNextAssembly(t *testing.T) {
 	t.Parallel()
 	f := start(t, "", func(context.Context, []string) ([]string, error) { return nil, nil })
 	f.send("first")
-	until(t, "the first is done", func() bool {
+	f.until(t, "the first is done", func() bool {
 		return len(f.worker.delivered()) == 1 && f.mappings.Queues()[0].Done == 1
 	})
 	same := f.read(t)
@@ -339,7 +338,7 @@ func TestNextAssembly(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.send("second")
-	until(t, "the second is done", func() bool { return same.Queues()[0].Done == 2 })
+	f.until(t, "the second is done", func() bool { return same.Queues()[0].Done == 2 })
 	f.source = assemblytest.Load(t, strings.Replace(resources, "MAPPING", `, "BatchSize": 3`, 1))
 	other := f.read(t)
 	otherEnded, err := other.Start(t.Context(), same)
@@ -348,7 +347,7 @@ func TestNextAssembly(t *testing.T) {
 	}
 	<-sameEnded
 	f.send("third")
-	until(t, "the third is done", func() bool { return other.Queues()[0].Done == 3 })
+	f.until(t, "the third is done", func() bool { return other.Queues()[0].Done == 3 })
 	f.source = assemblytest.Load(t, `{"Work": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "work"}}}`)
 	if _, err := f.read(t).Start(t.Context(), other); err != nil {
 		t.Fatal(err)
@@ -415,7 +414,7 @@ func TestPanics(t *testing.T) {
 		return nil, nil
 	})
 	f.send("bad", "good")
-	until(t, "the good message is done", func() bool {
+	f.until(t, "the good message is done", func() bool {
 		d := f.mappings.Queues()[0]
 		return d.Done == 1 && d.Failures == 1 && d.Waiting == 0
 	})
@@ -440,7 +439,7 @@ func TestPanics(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.send("better")
-	until(t, "the mapping goes on", func() bool { return mappings.Queues()[0].Done == 1 })
+	f.until(t, "the mapping goes on", func() bool { return mappings.Queues()[0].Done == 1 })
 	stop()
 	<-ended
 	if !strings.Contains(report.String(), "another bug of the run") {

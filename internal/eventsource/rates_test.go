@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
-	kitevents "github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/lake"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
@@ -33,7 +33,7 @@ func (o *objects) Send(_ context.Context, message string) error {
 
 // gathering keeps the batches, and how old the oldest change was when its batch was delivered.
 type gathering struct {
-	batches []kitevents.Records
+	batches []trigger.Records
 	longest time.Duration
 }
 
@@ -43,7 +43,7 @@ func (g *gathering) Invoke(_ context.Context, _ string, payload []byte) ([]byte,
 			Change struct{ ApproximateCreationDateTime float64 } `json:"dynamodb"`
 		}
 	}
-	var batch kitevents.Records
+	var batch trigger.Records
 	if err := errors.Join(json.Unmarshal(payload, &records), json.Unmarshal(payload, &batch)); err != nil {
 		return nil, err
 	}

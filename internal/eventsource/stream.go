@@ -44,7 +44,7 @@ type stream struct {
 // Limits of AWS Lambda, and how often shards are looked for.
 const (
 	defaultRecords = 100
-	mostRecords    = 10000
+	maxRecords     = 10000
 	newShards      = 5 * time.Second
 )
 
@@ -67,8 +67,8 @@ func (m *mapping) readStream(of *assembly.Assembly, declared declaration) ([]rig
 	if declared.BatchSize != nil {
 		m.batchSize = *declared.BatchSize
 	}
-	if m.batchSize < 1 || m.batchSize > mostRecords {
-		return nil, fmt.Errorf("got BatchSize %d: write 1 to %d", m.batchSize, mostRecords)
+	if m.batchSize < 1 || m.batchSize > maxRecords {
+		return nil, fmt.Errorf("got BatchSize %d: write 1 to %d", m.batchSize, maxRecords)
 	}
 	if declared.MaximumRetryAttempts != nil {
 		s.retries = *declared.MaximumRetryAttempts

@@ -26,8 +26,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/internal/eventsource"
 	"github.com/onesynth-cdk/onesynth/internal/services"
-	engine "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	dynamodblocal "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // consumer stands in for a function: it gets one batch after the other, and answers as handle does.
@@ -36,11 +37,10 @@ type consumer struct {
 
 	mutex   sync.Mutex
 	batches [][]events.DynamoDBEventRecord
-	changed chan struct{}
 }
 
 func newConsumer(handle func(records []events.DynamoDBEventRecord) (string, error)) *consumer {
-	return &consumer{handle: handle, changed: make(chan struct{}, 1)}
+	return &consumer{handle: handle}
 }
 
 func (c *consumer) Invoke(_ context.Context, function string, payload []byte) ([]byte, error) {
@@ -55,10 +55,6 @@ func (c *consumer) Invoke(_ context.Context, function string, payload []byte) ([
 	defer c.mutex.Unlock()
 	c.batches = append(c.batches, event.Records)
 	answer, err := c.handle(event.Records)
-	select {
-	case c.changed <- struct{}{}:
-	default:
-	}
 	return []byte(answer), err
 }
 
@@ -66,19 +62,14 @@ func (c *consumer) Invoke(_ context.Context, function string, payload []byte) ([
 func (c *consumer) until(t testing.TB, condition func(
 	batches [][]events.DynamoDBEventRecord) bool) [][]events.DynamoDBEventRecord {
 	t.Helper()
-	for {
+	var batches [][]events.DynamoDBEventRecord
+	wait.Until(t, "the wanted batches", func() (any, bool) {
 		c.mutex.Lock()
-		batches := slices.Clone(c.batches)
+		batches = slices.Clone(c.batches)
 		c.mutex.Unlock()
-		if condition(batches) {
-			return batches
-		}
-		select {
-		case <-c.changed:
-		case <-t.Context().Done():
-			t.Fatalf("got only %s", names(batches))
-		}
-	}
+		return names(batches), condition(batches)
+	})
+	return batches
 }
 
 // names writes batches as the ids of their records.
@@ -112,7 +103,7 @@ const sessions = `"Sessions": {"Type": "AWS::DynamoDB::GlobalTable", "Properties
 type tables struct {
 	source    *assembly.Assembly
 	accessKey string
-	databases *engine.Databases
+	databases *dynamodblocal.Databases
 	client    *dynamodb.Client
 	queue     func(arn string) *sqs.Queue
 }
@@ -121,8 +112,8 @@ func open(t testing.TB, template string) tables {
 	t.Helper()
 	opened := tables{source: assemblytest.Load(t, template), accessKey: enginetest.AccessKey()}
 	var err error
-	opened.databases, err = engine.OpenDatabases(enginetest.Engine(t), opened.source,
-		engine.DatabasesOptions{AccessKey: opened.accessKey})
+	opened.databases, err = dynamodblocal.OpenDatabases(enginetest.Engine(t), opened.source,
+		dynamodblocal.DatabasesOptions{AccessKey: opened.accessKey})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +122,7 @@ func open(t testing.TB, template string) tables {
 		t.Fatal(err)
 	}
 	endpoint, err := services.New(services.Options{Assembly: opened.source,
-		DynamoDB: engine.ServiceOptions{EngineURL: "http://127.0.0.1:1"}})
+		DynamoDB: dynamodblocal.ServiceOptions{EngineURL: "http://127.0.0.1:1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -806,20 +797,16 @@ func TestStreamNextAssemblyOfQuietTable(t *testing.T) {
 // settled waits until all mappings together have read the number of records, and none is pending.
 func settled(t *testing.T, mappings *eventsource.Mappings, records int) []eventsource.Delivery {
 	t.Helper()
-	for n := 0; ; n++ {
-		states := mappings.Streams()
+	var states []eventsource.Delivery
+	wait.Until(t, fmt.Sprintf("%d records are read, and none is pending", records), func() (any, bool) {
+		states = mappings.Streams()
 		read, waiting := 0, 0
 		for _, state := range states {
 			read, waiting = read+state.Read, waiting+state.Waiting
 		}
-		if read == records && waiting == 0 {
-			return states
-		}
-		if n == 3000 {
-			t.Fatalf("got %+v", states)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return states, read == records && waiting == 0
+	})
+	return states
 }
 
 type invokerFunc func(context.Context, string, []byte) ([]byte, error)

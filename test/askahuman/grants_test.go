@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
+	"github.com/onesynth-cdk/onesynth/internal/services/webhooks"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -105,7 +105,7 @@ func (s *scene) sendWebhook(t testing.TB) (onesynthtest.Reply, error) {
 		return messages
 	}
 	before := tried()
-	if err := rooms.Of(run).Webhooks.Behave("/grants", fcm.Fails); err != nil {
+	if err := rooms.Of(run).Webhooks.Behave("/grants", webhooks.Fails); err != nil {
 		return onesynthtest.Reply{}, err
 	}
 	question := textQuestion(1)

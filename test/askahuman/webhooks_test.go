@@ -17,7 +17,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
+	"github.com/onesynth-cdk/onesynth/internal/services/webhooks"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -55,10 +55,10 @@ func (p *target) on(path string, question ask) ask {
 }
 
 // arrived waits for a number of attempts on a path, and returns them.
-func (p *target) arrived(t testing.TB, path string, attempts int) (got []fcm.Webhook) {
+func (p *target) arrived(t testing.TB, path string, attempts int) (got []webhooks.Webhook) {
 	t.Helper()
 	onesynthtest.Settled(t, fmt.Sprintf("%d webhooks arrive at /%s", attempts, path), func() bool {
-		got = slices.DeleteFunc(rooms.Of(p.Run).Webhooks.Webhooks(), func(w fcm.Webhook) bool {
+		got = slices.DeleteFunc(rooms.Of(p.Run).Webhooks.Webhooks(), func(w webhooks.Webhook) bool {
 			return w.Path != "/"+path
 		})
 		return len(got) >= attempts
@@ -178,7 +178,7 @@ func TestWebhooksComeAgain(t *testing.T) {
 	target := ownRun(t, run.Options{})
 	c := newClient(t, target)
 	asker := c.newAgent()
-	if err := rooms.Of(target.Run).Webhooks.Behave("/down", fcm.Fails); err != nil {
+	if err := rooms.Of(target.Run).Webhooks.Behave("/down", webhooks.Fails); err != nil {
 		t.Fatal(err)
 	}
 	const questions = 6
@@ -190,7 +190,7 @@ func TestWebhooksComeAgain(t *testing.T) {
 			_, _ = target.Run.Kill(target.Function(t, name))
 		}
 	}
-	ids := func(of []fcm.Webhook) map[string]bool {
+	ids := func(of []webhooks.Webhook) map[string]bool {
 		all := map[string]bool{}
 		for _, one := range of {
 			all[http.Header(one.Header).Get("Webhook-Id")] = true
@@ -199,7 +199,7 @@ func TestWebhooksComeAgain(t *testing.T) {
 	}
 	onesynthtest.Settled(t, "each webhook is tried twice", func() bool {
 		target.dueWebhooks(t)
-		got := slices.DeleteFunc(rooms.Of(target.Run).Webhooks.Webhooks(), func(w fcm.Webhook) bool {
+		got := slices.DeleteFunc(rooms.Of(target.Run).Webhooks.Webhooks(), func(w webhooks.Webhook) bool {
 			return w.Path != "/down"
 		})
 		return len(ids(got)) == questions && len(got) >= 2*questions
@@ -231,7 +231,7 @@ func TestWebhooksComeAgain(t *testing.T) {
 			len(waiting("Webhooks")) == 0
 	})
 	onesynthtest.Settled(t, "the agent sees that they are given up", seen("given_up"))
-	if err := rooms.Of(target.Run).Webhooks.Behave("/down", fcm.Takes); err != nil {
+	if err := rooms.Of(target.Run).Webhooks.Behave("/down", webhooks.Takes); err != nil {
 		t.Fatal(err)
 	}
 	rooms.Of(target.Run).Webhooks.Clear()

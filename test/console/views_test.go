@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
+	"github.com/onesynth-cdk/onesynth/internal/services/webhooks"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
@@ -88,7 +88,7 @@ func TestAccessibility(t *testing.T) {
 			t.Fatal(err)
 		}
 		rooms.Of(run).Webhooks.Know([]string{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
-		if err := rooms.Of(run).Webhooks.Behave("/down", fcm.Fails); err != nil {
+		if err := rooms.Of(run).Webhooks.Behave("/down", webhooks.Fails); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := rooms.Of(run).AWS.Events.Put("default", "test", "Tried", []byte(`{"a":1}`)); err != nil {

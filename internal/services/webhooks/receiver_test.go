@@ -1,4 +1,4 @@
-package fcm_test
+package webhooks_test
 
 import (
 	"context"
@@ -8,17 +8,17 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
+	"github.com/onesynth-cdk/onesynth/internal/services/webhooks"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // The secret, the id, the time, the body and the signature are those of the specification.
 func TestReceiver(t *testing.T) {
 	t.Parallel()
-	var r fcm.Receiver
+	var r webhooks.Receiver
 	server := httptest.NewServer(&r)
 	t.Cleanup(server.Close)
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -45,7 +45,8 @@ func TestReceiver(t *testing.T) {
 	post("/a", body)
 	post("/a", body+" ")
 	statuses := map[string]int{}
-	for _, behaviour := range []fcm.Behaviour{fcm.Fails, fcm.Redirects, fcm.Unwanted, fcm.Takes} {
+	for _, behaviour := range []webhooks.Behaviour{webhooks.Fails, webhooks.Redirects, webhooks.Unwanted,
+		webhooks.Takes} {
 		if err := r.Behave("/b", behaviour); err != nil {
 			t.Fatal(err)
 		}
@@ -74,8 +75,8 @@ func TestReceiver(t *testing.T) {
 	if left := r.Webhooks(); len(left) != 0 || len(r.Behaviours()) != 0 {
 		t.Errorf("%d webhooks are left, and the behaviours %v", len(left), r.Behaviours())
 	}
-	for path, behaviour := range map[string]fcm.Behaviour{"/a": "explode", "a": fcm.Fails} {
-		if err := r.Behave(path, behaviour); !errors.Is(err, fcm.ErrBehaviour) {
+	for path, behaviour := range map[string]webhooks.Behaviour{"/a": "explode", "a": webhooks.Fails} {
+		if err := r.Behave(path, behaviour); !errors.Is(err, webhooks.ErrBehaviour) {
 			t.Errorf("%s %s: got %v", path, behaviour, err)
 		}
 	}
@@ -84,27 +85,28 @@ func TestReceiver(t *testing.T) {
 // A path that hangs keeps the webhook, and ends with its client.
 func TestReceiverHangs(t *testing.T) {
 	t.Parallel()
-	var r fcm.Receiver
+	var r webhooks.Receiver
 	server := httptest.NewServer(&r)
 	t.Cleanup(server.Close)
-	if err := r.Behave("/", fcm.Hangs); err != nil {
+	if err := r.Behave("/", webhooks.Hangs); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		for len(r.Webhooks()) == 0 {
-			time.Sleep(time.Millisecond)
-		}
-		cancel()
-	}()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, strings.NewReader("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if response, err := http.DefaultClient.Do(request); err == nil {
-		response.Body.Close()
-		t.Errorf("got %s", response.Status)
-	}
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		if response, err := http.DefaultClient.Do(request); err == nil {
+			response.Body.Close()
+			t.Errorf("got %s", response.Status)
+		}
+	}()
+	wait.For(t, "the webhooks", 1, func() int { return len(r.Webhooks()) })
+	cancel()
+	<-answered
 	if got := r.Webhooks(); len(got) != 1 || got[0].Status != 0 {
 		t.Errorf("got %+v", got)
 	}

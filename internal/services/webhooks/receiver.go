@@ -1,4 +1,6 @@
-package fcm
+// Package webhooks is a receiver of webhooks in a local run: it keeps each attempt for people and tests to read,
+// verifies its signature ("Standard Webhooks"), and fails, hangs or redirects on request.
+package webhooks
 
 import (
 	"crypto/hmac"
