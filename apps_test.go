@@ -28,9 +28,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	shared "github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	askahumanplatform "github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	localrun "github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
 
@@ -188,11 +188,11 @@ func declareDomain(app awscdk.App) {
 }
 
 // Apps with stages, pipelines, boundaries, domains and existing resources run on a laptop unchanged, as the CDK writes
-// them. What a run does with each is tested in packages local and internal/cloud.
+// them. What a run does with each is tested in packages run and internal/cloud.
 func TestApps(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("builds all handlers")
+		t.Skip("builds all handlers: go test without -short does")
 	}
 	folder := t.TempDir()
 	importertest.Output(t, childCommand(t, "apps", folder))
@@ -227,20 +227,21 @@ func TestApps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var said recorder
-			run, err := start(t, localrun.Options{Assembly: filepath.Join(folder, test.assembly), Stacks: test.stacks,
+			runner, err := start(t, localrun.Options{
+				Assembly: filepath.Join(folder, test.assembly), Stacks: test.stacks,
 				NoSchedules: true, Log: io.MultiWriter(t.Output(), &said)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer run.Close()
+			defer runner.Close()
 			if test.says != "" && strings.Count(said.String(), test.says) != 1 ||
 				test.says == "" && strings.Contains(said.String(), "without effect") {
 				t.Errorf("the run says\n%swant %q once", &said, test.says)
 			}
 			for _, stack := range test.asks {
-				checkAnswers(t, run.URL(stack))
+				checkAnswers(t, runner.URL(stack))
 			}
-			if refused := rooms.Of(run).AWS.Refused(); len(refused) != 0 {
+			if refused := runtest.Of(runner).Refused(); len(refused) != 0 {
 				t.Errorf("refused requests: got %+v, want none", refused)
 			}
 		})

@@ -16,7 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
 
-// Every platform of the list has its rooms, and its handlers are there.
+// Every platform of the list has its packages, and its handlers are there.
 func TestPlatforms(t *testing.T) {
 	t.Parallel()
 	all := platforms.All()
@@ -31,9 +31,9 @@ func TestPlatforms(t *testing.T) {
 		if err := p.Props.Validate(); err != nil {
 			t.Errorf("%s: zero props: %v", p.Name(), err)
 		}
-		for _, room := range []string{"platforms/" + p.Name(), "constructs/" + p.Name(), "lambdas/" + p.Name(),
+		for _, folder := range []string{"platforms/" + p.Name(), "constructs/" + p.Name(), "lambdas/" + p.Name(),
 			"test/" + p.Name()} {
-			if _, err := os.Stat(filepath.FromSlash(room)); err != nil {
+			if _, err := os.Stat(filepath.FromSlash(folder)); err != nil {
 				t.Errorf("%s: %v", p.Name(), err)
 			}
 		}
@@ -51,7 +51,7 @@ func TestPlatforms(t *testing.T) {
 			}
 		}
 	}
-	// Rooms that have no line in the list.
+	// Platforms that have no line in the list.
 	constructs, err := filepath.Glob(filepath.Join("test", "*", "main_test.go"))
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func TestExampleShortener(t *testing.T) {
 func TestExampleBooking(t *testing.T) {
 	t.Parallel()
 	example := filepath.Join("examples", "booking")
-	if imported := importedForTests(t, example, "/run"); imported < len(publicForTests) {
+	if imported := importedForTests(t, example, "/run", "/run/onesynthtest/wait"); imported < len(publicForTests) {
 		t.Errorf("the tests of %s import %d packages for tests, want all of %v", example, imported, publicForTests)
 	}
 }
@@ -59,7 +59,7 @@ func importedForTests(t *testing.T, example string, further ...string) int {
 			t.Fatal(err)
 		}
 		for _, found := range regexp.MustCompile(`"`+importertest.ModulePath+
-			`(/[a-z/]*test[a-z/]*|/local[a-z/]*)"`).FindAllSubmatch(content, -1) {
+			`(/[a-z/]*test[a-z/]*|/run[a-z/]*)"`).FindAllSubmatch(content, -1) {
 			imported[string(found[1])] = true
 			if allowed := slices.Concat(publicForTests, further); !slices.Contains(allowed, string(found[1])) {
 				t.Errorf("%s imports %s, allowed are %v: make what it needs public", file, found[1], allowed)
@@ -109,7 +109,7 @@ func TestExampleBesideCDKCommand(t *testing.T) {
 var exampleHeader = regexp.MustCompile(`(?m)^func Example(\w*)\(\) \{$`)
 
 // endOfCDK is the line with which an example closes the CDK.
-const endOfCDK = "\n\tdefer jsii.Close()\n"
+const endOfCDK = "\n\tdefer props.Close()\n"
 
 // examplesProgram is the start of the program that runs the examples in turn, or makes a mistake.
 const examplesProgram = `package main
@@ -144,7 +144,7 @@ func main() {
 func TestExamplesOfPackages(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("links an app")
+		t.Skip("links an app: go test without -short does")
 	}
 	root, err := os.Getwd()
 	if err != nil {
@@ -174,24 +174,24 @@ func TestExamplesOfPackages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		room := filepath.Base(filepath.Dir(file))
+		folder := filepath.Base(filepath.Dir(file))
 		_, code, _ := strings.Cut(string(content), "\n")
 		for _, found := range exampleHeader.FindAllStringSubmatchIndex(code, -1) {
 			body, _, _ := strings.Cut(code[found[1]:], "\n}\n")
 			if strings.Contains(body, "// Output:") {
 				continue
 			}
-			name := room + "_" + code[found[2]:found[3]]
+			name := folder + "_" + code[found[2]:found[3]]
 			examples = append(examples, name)
 			calls += fmt.Sprintf("\trun(%q, example_%s)\n", name, name)
 			if strings.Count(body, endOfCDK) != 1 {
 				t.Errorf("%s does not end the CDK once", name)
 			}
 		}
-		code = exampleHeader.ReplaceAllString(code, "func example_"+room+"_$1() {")
-		code = strings.ReplaceAll(code, endOfCDK, "\n\t_ = jsii.Close\n")
-		sources[filepath.Join(root, "examplesofpackages", room+".go")] = write("package main\n"+code, "sources",
-			room+".go")
+		code = exampleHeader.ReplaceAllString(code, "func example_"+folder+"_$1() {")
+		code = strings.ReplaceAll(code, endOfCDK, "\n\t_ = props.Close\n")
+		sources[filepath.Join(root, "examplesofpackages", folder+".go")] = write("package main\n"+code, "sources",
+			folder+".go")
 	}
 	sources[filepath.Join(root, "examplesofpackages", "main.go")] = write(examplesProgram+calls+"}\n", "sources",
 		"main.go")

@@ -2,17 +2,14 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
@@ -25,11 +22,10 @@ import (
 	shared "github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
-	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	askahumanplatform "github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	localrun "github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
 
@@ -44,7 +40,9 @@ const childVariable = "ONESYNTH_TEST_CHILD"
 // children are what a child process does in place of the tests, with the arguments of its command line. The tests'
 // program has the CDK, so no other program has to be linked for this.
 var children = map[string]func(arguments []string){
+	"app":      synthesiseApp,
 	"apps":     synthesiseApps,
+	"events":   synthesiseEvents,
 	"handlers": buildHandlers,
 }
 
@@ -170,14 +168,14 @@ func checkExisting(t *testing.T, assembly string) {
 		t.Parallel()
 		options := platforms
 		options.Log = t.Output()
-		run, err := start(t, options)
+		runner, err := start(t, options)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer run.Close()
-		t.Run("AskAHuman", func(t *testing.T) { checkAnswers(t, run.URL("ask")) })
-		t.Run("Todo", func(t *testing.T) { checkHistory(t, run, "todo") })
-		if refused := rooms.Of(run).AWS.Refused(); len(refused) != 0 {
+		defer runner.Close()
+		t.Run("AskAHuman", func(t *testing.T) { checkAnswers(t, runner.URL("ask")) })
+		t.Run("Todo", func(t *testing.T) { checkHistory(t, runner, "todo") })
+		if refused := runtest.Of(runner).Refused(); len(refused) != 0 {
 			t.Errorf("refused requests: got %+v, want none", refused)
 		}
 	})
@@ -189,17 +187,18 @@ func checkExisting(t *testing.T, assembly string) {
 		options.Revoke = func(_, action, resource string) bool {
 			return action == "dynamodb:PutItem" && resource == existingQuestions
 		}
-		run, err := start(t, options)
+		runner, err := start(t, options)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer run.Close()
+		defer runner.Close()
 		agent := http.Header{"X-Agent-Id": {"agent"}, "Content-Type": {"application/json"}}
-		importertest.Send(t, http.MethodPost, run.URL("ask")+"/agent/questions", agent, newQuestion,
+		importertest.Send(t, http.MethodPost, runner.URL("ask")+"/agent/questions", agent, newQuestion,
 			http.StatusInternalServerError)
-		importertest.Send(t, http.MethodGet, run.URL("ask")+"/human/stats", http.Header{"X-Fingerprint": {"alice"}}, "",
+		importertest.Send(t, http.MethodGet, runner.URL("ask")+"/human/stats",
+			http.Header{"X-Fingerprint": {"alice"}}, "",
 			http.StatusOK)
-		refused := rooms.Of(run).AWS.Refused()
+		refused := runtest.Of(runner).Refused()
 		if len(refused) != 1 || refused[0].Action != "dynamodb:PutItem" || refused[0].Resource != existingQuestions {
 			t.Errorf("refused requests: got %+v, want those of dynamodb:PutItem on %s", refused, existingQuestions)
 		}
@@ -208,9 +207,9 @@ func checkExisting(t *testing.T, assembly string) {
 		t.Parallel()
 		options := platforms
 		options.Stacks = nil
-		run, err := start(t, options)
+		runner, err := start(t, options)
 		if err == nil {
-			run.Close()
+			runner.Close()
 		}
 		if !errors.Is(err, localrun.ErrUnsupported) || !strings.Contains(err.Error(), "Custom::VpcRestrictDefaultSG") ||
 			!strings.Contains(err.Error(), "--stack") {
@@ -266,49 +265,40 @@ func checkAnswers(t *testing.T, url string) {
 }
 
 // checkHistory creates a task in To-Do, and reads the change from the lake of the stack.
-func checkHistory(t *testing.T, run *localrun.Runner, stack string) {
-	var token struct {
-		AccessToken string `json:"access_token"`
-	}
-	answer := importertest.Send(t, http.MethodPost, run.ConsoleURL()+"/token", http.Header{console.Header: {"test"}},
-		`{"sub":"alice"}`, http.StatusOK)
-	if err := json.Unmarshal([]byte(answer), &token); err != nil {
-		t.Fatalf("the console's token: got %s, %v", answer, err)
+func checkHistory(t *testing.T, runner *localrun.Runner, stack string) {
+	token, err := runner.Token(t.Context(), localrun.TokenRequest{Subject: "alice"})
+	if err != nil {
+		t.Fatal(err)
 	}
 	header := func(key string) http.Header {
-		return http.Header{"Authorization": {"Bearer " + token.AccessToken}, "Content-Type": {"application/json"},
+		return http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"},
 			"Idempotency-Key": {key}}
 	}
-	url := run.URL(stack) + "/api/v1"
+	url := runner.URL(stack) + "/api/v1"
 	importertest.Send(t, http.MethodPost, url+"/users/me", header("user"),
 		`{"name":"Alice","email":"alice@example.com"}`, http.StatusCreated)
 	importertest.Send(t, http.MethodPost, url+"/tasks", header("task"), `{"title":"Water the plants"}`,
 		http.StatusCreated)
-	waiting, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if err := run.FlushStreams(waiting); err != nil {
-		t.Fatalf("%v: %+v", err, rooms.Of(run).Mappings.Streams())
+	if err := runner.FlushStreams(t.Context()); err != nil {
+		t.Fatalf("%v: %+v", err, runtest.Of(runner).Deliveries())
 	}
 	type change struct {
 		EventName string `parquet:"event_name"`
 		Title     string `parquet:"title,optional"`
 	}
 	var changes []change
-	for _, bucket := range rooms.Of(run).Buckets.Buckets() {
-		if !strings.HasPrefix(bucket.Name, stack+"-") {
+	on := runtest.Of(runner)
+	for _, bucket := range on.Buckets() {
+		if !strings.HasPrefix(bucket, stack+"-") {
 			continue
 		}
-		objects, err := rooms.Of(run).Buckets.Objects(bucket.Name, "events/entity=task/")
+		keys, err := on.Objects(bucket, "events/entity=task/")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, object := range objects {
-			_, opened, err := rooms.Of(run).Buckets.Open(bucket.Name, object.Key)
+		for _, key := range keys {
+			content, err := on.Object(bucket, key)
 			if err != nil {
-				t.Fatal(err)
-			}
-			content, err := io.ReadAll(opened)
-			if err := errors.Join(err, opened.Close()); err != nil {
 				t.Fatal(err)
 			}
 			rows, err := parquet.Read[change](bytes.NewReader(content), int64(len(content)))

@@ -18,11 +18,11 @@ import (
 // page's request.
 //
 // The synth takes what was linked of the same packages from the cache of all tests. So the module links one handler
-// of each platform itself. The tests in release link all, and import in each other way.
+// of each platform itself. The tests in tools/release link all, and import in each other way.
 func TestImporter(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("links an app")
+		t.Skip("links an app: go test without -short does")
 	}
 	library := t.TempDir()
 	importertest.CopyLibrary(t, library)

@@ -12,10 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // withFailures is the template with batches that are given up after the first failure, a dead-letter queue of the
@@ -40,7 +41,7 @@ func withFailures() object {
 func failed(t *testing.T, r *run.Runner, name string) string {
 	t.Helper()
 	queue := queueOf(t, r, name)
-	eventually(t, "a message in "+name, func() bool { return len(queue.Messages()) == 1 })
+	wait.For(t, "the messages in "+name, 1, func() int { return len(queue.Messages()) }, wait.On(runtest.Of(r)))
 	return r.ConsoleURL() + "/queues/" + queue.Name + "/messages/" + queue.Messages()[0].ID
 }
 
@@ -63,7 +64,7 @@ func wantFailure(t *testing.T, r *run.Runner, message string, attempts int, reas
 
 func queueOf(t *testing.T, r *run.Runner, name string) *sqs.Queue {
 	t.Helper()
-	for _, queue := range rooms.Of(r).AWS.Queues() {
+	for _, queue := range r.Parts().AWS.Queues() {
 		if strings.HasSuffix(queue.Name, "-"+name) {
 			return queue
 		}
@@ -92,7 +93,7 @@ func TestAgain(t *testing.T) {
 	want(t, 404, "no such message")(call(t, "POST", message+"/again", ""))
 
 	// An asynchronous invocation has a record, and its event in the dead-letter queue.
-	if _, err := rooms.Of(r).Functions.InvokeAsync(t.Context(), "worker", []byte(`{"Tick": "fail"}`)); err != nil {
+	if _, err := r.Parts().Functions.InvokeAsync(t.Context(), "worker", []byte(`{"Tick": "fail"}`)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"Queue", "DeadEvents"} {
@@ -129,10 +130,10 @@ func TestAgain(t *testing.T) {
 	want(t, 200, "late")(call(t, "GET", r.URL("")+"/items/tick", ""))
 
 	// The function sees what that wrote by the stream, too.
-	eventually(t, "the record of the event", func() bool {
+	wait.Until(t, "the record of the event is seen", func() (any, bool) {
 		_, seen := call(t, "GET", r.URL("")+"/items/seen", "")
-		return strings.Contains(seen, "INSERT tick")
-	})
+		return seen, strings.Contains(seen, "INSERT tick")
+	}, wait.On(runtest.Of(r)))
 
 	// A record that its function gave up, and one that the message has not all of.
 	const gaveUp = `{"cause":"unreadable","requestContext":{"functionArn":"arn:aws:lambda:us-east-1:000000000000:function:worker"},"record":
@@ -179,7 +180,7 @@ func TestAgain(t *testing.T) {
 // put writes an item into the table, past all functions.
 func put(t *testing.T, r *run.Runner, id string) error {
 	t.Helper()
-	tables, err := rooms.Of(r).Databases.Tables(t.Context())
+	tables, err := r.Parts().Databases.Tables(t.Context())
 	if err != nil {
 		return err
 	}
@@ -198,13 +199,13 @@ func TestConsoleData(t *testing.T) {
 	if err := put(t, r, "a"); err != nil {
 		t.Fatal(err)
 	}
-	tables, err := rooms.Of(r).Databases.Tables(t.Context())
+	tables, err := r.Parts().Databases.Tables(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	// What the template says of a table is what the engine has, but for the state of indexes.
 	for _, table := range tables {
-		design, err := rooms.Of(r).Databases.Design(table.Name, table.Stack)
+		design, err := r.Parts().Databases.Design(table.Name, table.Stack)
 		if diff := cmp.Diff(table.Design, design, cmpopts.IgnoreFields(dynamodb.Index{}, "Status")); err != nil ||
 			diff != "" {
 			t.Errorf("%s: %v\n%s", table.Name, err, diff)
@@ -234,7 +235,7 @@ func TestConsoleData(t *testing.T) {
 	want(t, 409, "it is gone")(call(t, "POST", items, `{"was": {"id": {"S": "a"}}}`))
 
 	want(t, 200, "null")(call(t, "PUT", r.URL("")+"/objects/b", "content"))
-	bucket := rooms.Of(r).Buckets.Buckets()[0].Name
+	bucket := r.Parts().Buckets.Buckets()[0].Name
 	want(t, 200, `"events/"`)(call(t, "GET", base+"/buckets/"+bucket+"/browse", ""))
 	want(t, 200, `"key": "events/b"`)(call(t, "GET", base+"/buckets/"+bucket+"/browse?prefix=events/", ""))
 	want(t, 404, "no such bucket")(call(t, "GET", base+"/buckets/none/browse", ""))

@@ -21,7 +21,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 )
 
-// Applied is what an assembly has changed in a run.
+// Applied lists what a new assembly has changed in a run.
 type Applied struct {
 	// Added, Replaced and Removed name functions, as people call them.
 	Added, Replaced, Removed []string
@@ -60,11 +60,6 @@ func (r *Runner) Apply(ctx context.Context, folder string) (Applied, error) {
 	defer r.changing.Unlock()
 	r.applied++
 	former := r.design.Load()
-	next, ready, err := r.readNext(ctx, folder, former)
-	if err != nil {
-		r.closeOpened(next)
-		return Applied{}, err
-	}
 	var applied Applied
 	var telling sync.Mutex
 	progress := func(line string) {
@@ -72,10 +67,12 @@ func (r *Runner) Apply(ctx context.Context, folder string) (Applied, error) {
 		defer telling.Unlock()
 		applied.Tables = append(applied.Tables, line)
 	}
-	// From here on the run changes: first by what the former code does not notice.
-	if err := r.aws.DynamoDB.WithoutRequests(func() error {
-		return next.databases.CreateTables(ctx, progress)
-	}); err != nil {
+	next, ready, err := r.readNext(ctx, folder, former)
+	if err == nil {
+		// From here on the run changes: first by what the former code does not notice.
+		err = r.aws.DynamoDB.WithoutRequests(func() error { return next.databases.CreateTables(ctx, progress) })
+	}
+	if err != nil {
 		r.closeOpened(next)
 		return Applied{}, err
 	}
@@ -87,12 +84,12 @@ func (r *Runner) Apply(ctx context.Context, folder string) (Applied, error) {
 	r.design.Store(next)
 	problems = append(problems, r.deliver(next, former.mappings))
 	r.replaceHandlers(next)
-	r.showConsole(next)
+	r.replaceConsole(next)
 	r.removeFunctions(former, next, &applied)
 	problems = append(problems, r.aws.DynamoDB.WithoutRequests(func() error {
 		return next.databases.RemoveIndexes(ctx, progress)
 	}))
-	r.beginData(ctx)
+	r.loadInitialData(ctx)
 	r.removeCode(former, next)
 	return applied, errors.Join(problems...)
 }
@@ -100,26 +97,14 @@ func (r *Runner) Apply(ctx context.Context, folder string) (Applied, error) {
 // readNext reads another assembly as far as it can be read without a change of the run. What it returns makes the AWS
 // endpoint and the buckets serve it.
 func (r *Runner) readNext(ctx context.Context, folder string, former *design) (next *design, ready func(), err error) {
-	if next, err = r.load(folder); err != nil {
-		return next, nil, err
-	}
 	code := filepath.Join(r.folder, "applied", strconv.Itoa(r.applied))
-	if err := r.readFunctions(ctx, next, code); err != nil {
+	if next, err = r.readAssembly(ctx, folder, code); err != nil {
 		return next, nil, err
 	}
 	if err := r.keepUnchanged(former, next); err != nil {
 		return next, nil, err
 	}
-	if err := r.readSchedules(next); err != nil {
-		return next, nil, err
-	}
-	if err := r.readAPIs(next); err != nil {
-		return next, nil, err
-	}
-	if err := r.readUsers(next); err != nil {
-		return next, nil, err
-	}
-	if err := r.checkLakes(ctx, next); err != nil {
+	if err := r.readCallers(next); err != nil {
 		return next, nil, err
 	}
 	if err := r.openDatabases(next, former.databases); err != nil {
@@ -252,31 +237,27 @@ func (d *design) function(name string) *lambda.Declared {
 func (r *Runner) changeFunctions(ctx context.Context, former, next *design, applied *Applied) error {
 	var working sync.WaitGroup
 	problems := make([]error, len(next.functions))
-	replaced := make([]bool, len(next.functions))
 	for i, f := range next.functions {
+		r.register(f, next)
 		was := former.function(f.Name)
 		switch {
 		case was == nil:
-			r.register(f, next)
 			if problems[i] = r.functions.Add(f.Function); problems[i] == nil {
 				problems[i] = r.functions.Warm(f.Name)
 				applied.Added = append(applied.Added, f.Label)
 			}
-		case was.AccessKeyID == f.AccessKeyID:
-			r.register(f, next)
-		default:
-			working.Go(func() {
-				r.register(f, next)
-				problems[i] = r.functions.Replace(ctx, f.Function)
-				replaced[i] = problems[i] == nil
-			})
+		case was.AccessKeyID != f.AccessKeyID:
+			working.Go(func() { problems[i] = r.functions.Replace(ctx, f.Function) })
 		}
 	}
 	working.Wait()
 	for i, f := range next.functions {
-		if replaced[i] {
+		was := former.function(f.Name)
+		switch {
+		case was == nil || was.AccessKeyID == f.AccessKeyID:
+		case problems[i] == nil:
 			applied.Replaced = append(applied.Replaced, f.Label)
-		} else if was := former.function(f.Name); problems[i] != nil && was != nil {
+		default:
 			// The former code goes on, so the next assembly has to replace it.
 			next.functions[i].Code, next.code[f.Name] = was.Code, ""
 		}

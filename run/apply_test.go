@@ -9,13 +9,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 func apply(t *testing.T, r *run.Runner, template object) run.Applied {
@@ -48,10 +48,10 @@ func next() object {
 	resources["Other"] = object{"Type": "AWS::Lambda::Function", "Properties": object{
 		"FunctionName": "other", "Runtime": "provided.al2023", "Handler": "bootstrap",
 		"Code": object{"S3Bucket": "b", "S3Key": "code.zip"},
-		"Role": arn("Role"), "Timeout": 6, "Architectures": properties(t, "Function")["Architectures"],
+		"Role": arn("Role"), "Timeout": 900, "Architectures": properties(t, "Function")["Architectures"],
 		"Environment": object{"Variables": object{"TABLE": ref("Second"), "PUSH": "other"}},
 	}}
-	properties(t, "Function")["Timeout"] = 7
+	properties(t, "Function")["Timeout"] = 899
 	properties(t, "Function")["Environment"].(object)["Variables"].(object)["PUSH"] = "changed"
 	properties(t, "Mapping")["BatchSize"] = 7
 	properties(t, "Noted")["EventPattern"] = object{"detail-type": []string{"Changed"}}
@@ -90,7 +90,7 @@ func TestApply(t *testing.T) {
 	if err := r.FlushStreams(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	invocations := rooms.Of(r).Functions.Functions()[0].Invocations
+	invocations := r.Parts().Functions.Functions()[0].Invocations
 
 	applied := apply(t, r, next())
 	if got := applied.String(); !strings.Contains(got, "added other; replaced worker") ||
@@ -107,18 +107,18 @@ func TestApply(t *testing.T) {
 	want(t, 502, "no route GET /new")(call(t, "GET", url+"/new", ""))
 	want(t, 200, "alice")(call(t, "GET", url+"/me", "", "Authorization", "Bearer "+token))
 	want(t, 502, "is not authorized to perform: sqs:SendMessage")(call(t, "POST", url+"/messages", "refused"))
-	if messages := rooms.Of(r).AWS.Queue(rooms.Of(r).AWS.Queues()[1].ARN).Messages(); len(
-		rooms.Of(r).AWS.Queues()) != 3 || len(messages) != 1 || messages[0].Body != "kept" {
-		t.Errorf("got queues %+v with messages %+v", rooms.Of(r).AWS.Queues(), messages)
+	if messages := r.Parts().AWS.Queue(r.Parts().AWS.Queues()[1].ARN).Messages(); len(
+		r.Parts().AWS.Queues()) != 3 || len(messages) != 1 || messages[0].Body != "kept" {
+		t.Errorf("got queues %+v with messages %+v", r.Parts().AWS.Queues(), messages)
 	}
-	if rules := rooms.Of(r).AWS.Events.Buses()[1].Rules; len(rules) != 1 ||
+	if rules := r.Parts().AWS.Events.Buses()[1].Rules; len(rules) != 1 ||
 		string(rules[0].Pattern) != `{"detail-type":["Changed"]}` {
 		t.Errorf("got rules %+v", rules)
 	}
-	if len(rooms.Of(r).Schedules.Schedules()) != 0 {
-		t.Errorf("got %+v", rooms.Of(r).Schedules.Schedules())
+	if len(r.Parts().Schedules.Schedules()) != 0 {
+		t.Errorf("got %+v", r.Parts().Schedules.Schedules())
 	}
-	tables, err := rooms.Of(r).Databases.Tables(t.Context())
+	tables, err := r.Parts().Databases.Tables(t.Context())
 	if err != nil || len(tables) != 2 || len(tables[1].Indexes) != 1 || tables[1].Items == 0 {
 		t.Errorf("got %+v, %v", tables, err)
 	}
@@ -126,21 +126,22 @@ func TestApply(t *testing.T) {
 		!strings.Contains(string(got.Payload), "other") {
 		t.Errorf("got %s, %v", got.Payload, err)
 	}
-	worker := rooms.Of(r).Functions.Functions()[1]
+	worker := r.Parts().Functions.Functions()[1]
 	if worker.Name != "worker" || worker.Invocations <= invocations || worker.Deaths != 0 {
 		t.Errorf("got %+v", worker)
 	}
 	// The stream goes on where it was: what was delivered before does not come again.
 	want(t, 200, "null")(call(t, "PUT", url+"/items/b", "new"))
 	// Each item has a record, and so has each change of the item that the function writes when it sees one.
-	eventually(t, "the new item's record is seen", func() bool {
+	wait.Until(t, "the new item's record is seen", func() (any, bool) {
 		_, seen := call(t, "GET", url+"/items/seen", "")
-		return seen == `"INSERT b"` && r.FlushStreams(t.Context()) == nil && rooms.Of(r).Mappings.Streams()[0].Done >= 4
-	})
+		state := r.Parts().Mappings.Streams()[0]
+		return fmt.Sprint(seen, state), seen == `"INSERT b"` && state.Done >= 4
+	}, wait.On(runtest.Of(r)))
 	if err := r.FlushStreams(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := rooms.Of(r).Mappings.Streams()[0]; got.Done != 4 {
+	if got := r.Parts().Mappings.Streams()[0]; got.Done != 4 {
 		t.Errorf("got %+v", got)
 	}
 	want(t, 200, "ByOwner")(call(t, "GET", console+"/tables", ""))
@@ -158,23 +159,23 @@ func TestApply(t *testing.T) {
 	if _, err := r.Invoke(t.Context(), "other", nil); !errors.Is(err, lambda.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	if got := rooms.Of(r).Schedules.Schedules(); len(got) != 1 || got[0].Name != "tick" {
+	if got := r.Parts().Schedules.Schedules(); len(got) != 1 || got[0].Name != "tick" {
 		t.Errorf("got %+v", got)
 	}
 	// The same again changes nothing: instances go on.
-	pid := rooms.Of(r).Functions.Functions()[0].Instances[0].PID
+	pid := r.Parts().Functions.Functions()[0].Instances[0].PID
 	if got := apply(t, r, template()).String(); got != "no function and no table has changed" {
 		t.Errorf("got %s", got)
 	}
-	if got := rooms.Of(r).Functions.Functions()[0].Instances[0].PID; got != pid {
+	if got := r.Parts().Functions.Functions()[0].Instances[0].PID; got != pid {
 		t.Errorf("instance %d became %d\n%s", pid, got, printed)
 	}
 }
 
 // gatewayToken is a token for the run's API.
 func gatewayToken(r *run.Runner) (string, error) {
-	api := rooms.Of(r).APIs[0]
-	return rooms.Of(r).Issuer.Mint(apigateway.Request{Issuer: api.Issuer, Audience: api.Audience, Subject: "alice"})
+	api := r.Parts().APIs[0]
+	return r.Parts().Issuer.Mint(apigateway.Request{Issuer: api.Issuer, Audience: api.Audience, Subject: "alice"})
 }
 
 // What cannot be applied changes nothing.
@@ -226,7 +227,7 @@ func TestApplyErrors(t *testing.T) {
 		}
 		want(t, 200, `"kept"`)(call(t, "GET", url+"/items/a", ""))
 		want(t, 404, "Not Found")(call(t, "GET", url+"/new", ""))
-		if tables, err := rooms.Of(r).Databases.Tables(t.Context()); err != nil || len(tables) != 1 ||
+		if tables, err := r.Parts().Databases.Tables(t.Context()); err != nil || len(tables) != 1 ||
 			len(tables[0].Indexes) != 0 {
 			t.Errorf("%s: got %+v, %v", name, tables, err)
 		}
@@ -245,7 +246,7 @@ func TestApplyErrors(t *testing.T) {
 // Requests are answered by the former design or by the next, and each item's record reaches its function.
 func TestApplyUnderLoad(t *testing.T) {
 	if testing.Short() {
-		t.Skip("applies assemblies under load")
+		t.Skip("applies assemblies under load: go test without -short does")
 	}
 	t.Parallel()
 	r, _ := start(t, template(), nil)
@@ -282,12 +283,10 @@ func TestApplyUnderLoad(t *testing.T) {
 			want(t, 200, `"x"`)(call(t, http.MethodGet, fmt.Sprintf("%s/items/%d-%d", url, client, n), ""))
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if err := r.FlushStreams(ctx); err != nil {
+	if err := r.FlushStreams(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if status := rooms.Of(r).Functions.Functions()[0]; status.Errors != 0 || status.Deaths != 0 {
+	if status := r.Parts().Functions.Functions()[0]; status.Errors != 0 || status.Deaths != 0 {
 		t.Errorf("got %+v", status)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // handlerSource is a handler without dependencies. Its answer has the platform that it was built for, and its package.
@@ -93,7 +94,7 @@ func writeApp(t *testing.T, packages ...string) app {
 		resources[fmt.Sprint("Function", i)] = object{"Type": "AWS::Lambda::Function", "Metadata": object{key: recipe},
 			"Properties": object{
 				"FunctionName": strings.ReplaceAll(p, "/", "-"), "Runtime": "provided.al2023", "Handler": "bootstrap",
-				"Role": arn("Role"), "Timeout": 6,
+				"Role": arn("Role"), "Timeout": 900,
 				"Code": object{"S3Bucket": "b", "S3Key": asset}, "Architectures": []string{architecture},
 			}}
 	}
@@ -138,10 +139,10 @@ func (a app) build(function string) object {
 	return metadata["onesynth"].(map[string]any)["build"].(map[string]any)
 }
 
-func (a app) start(t *testing.T) (*run.Runner, *output, error) {
+func (a app) start(t *testing.T) (*run.Runner, *wait.Output, error) {
 	t.Helper()
 	a.writeJSON(t, "Orders.template.json", a.template)
-	printed := &output{}
+	printed := &wait.Output{}
 	r, err := run.Start(t.Context(), run.Options{
 		Assembly: a.assembly, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(),
 		NoSchedules: true, Log: printed,
@@ -154,6 +155,9 @@ func (a app) start(t *testing.T) (*run.Runner, *output, error) {
 
 // Functions of another machine's assembly run here, built of the same source.
 func TestBuiltForThisMachine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds with the toolchain: go test without -short does")
+	}
 	t.Parallel()
 	processor, _ := otherProcessor()
 	host, template := gobuild.Host().String(), "linux/"+processor
@@ -164,7 +168,7 @@ func TestBuiltForThisMachine(t *testing.T) {
 			t.Errorf("%s: got %s, %v, want %s of %s", function, result.Payload, err, host, want)
 		}
 	}
-	says := func(t *testing.T, printed *output, functions string, changed string) {
+	says := func(t *testing.T, printed *wait.Output, functions string, changed string) {
 		t.Helper()
 		if line := `(?m)^built ` + functions + ` for ` + host + ` \(template: ` + template +
 			`\) in \d+\.\d s$`; !regexp.MustCompile(line).MatchString(printed.String()) {
@@ -252,6 +256,9 @@ func TestBuiltForThisMachine(t *testing.T) {
 }
 
 func TestBuiltForThisMachineErrNoToolchain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds with the toolchain: go test without -short does")
+	}
 	a := writeApp(t, "hello")
 	enginetest.Engine(t)
 	t.Setenv("PATH", t.TempDir())

@@ -16,14 +16,13 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // command is a run of the command in a developer's folder.
 type command struct {
 	*fixture
-	process *exec.Cmd
-	printed *output
-	ended   chan error
+	printed *wait.Process
 	url     string
 }
 
@@ -40,53 +39,54 @@ func cdkJSON(version string) string {
 
 func (f *fixture) run(t *testing.T, program string) *command {
 	t.Helper()
-	c := &command{fixture: f, printed: &output{}, ended: make(chan error, 1)}
-	c.process = exec.Command(program, "local", "--watch", "--port", "0", "--console-port", "0", "--no-schedules",
+	process := exec.Command(program, "local", "--watch", "--port", "0", "--console-port", "0", "--no-schedules",
 		"--dynamodb", enginetest.Engine(t).URL(), "--access-key", enginetest.AccessKey())
-	c.process.Dir, c.process.Stdout, c.process.Stderr = f.folder, c.printed, c.printed
-	if err := c.process.Start(); err != nil {
+	process.Dir = f.folder
+	printed, err := wait.Start(process)
+	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { c.ended <- c.process.Wait() }()
-	t.Cleanup(func() { _ = c.process.Process.Kill() })
-	eventually(t, "the run is ready", func() bool {
-		select {
-		case err := <-c.ended:
-			t.Fatalf("the run ended: %v\n%s", err, c.printed)
-		default:
-		}
-		return strings.Contains(c.printed.String(), "\nready\n")
-	})
+	c := &command{fixture: f, printed: printed}
+	t.Cleanup(func() { _ = process.Process.Kill() })
+	wait.Said(t, c.printed, "\nready\n")
 	c.url = regexp.MustCompile(`API +(http://\S+)`).FindStringSubmatch(c.printed.String())[1]
 	return c
 }
 
-func (c *command) says(t *testing.T, text string) {
+// answers waits until a GET request of the path is answered with the body.
+func (c *command) answers(t *testing.T, path, body string) {
 	t.Helper()
-	eventually(t, text, func() bool { return strings.Contains(c.printed.String(), text) })
+	wait.For(t, "GET "+path, body, func() string {
+		_, got := call(t, "GET", c.url+path, "")
+		return got
+	}, wait.On(c.printed))
 }
 
 // interrupt ends the run by Ctrl-C, and finds what it leaves.
 func (c *command) interrupt(t *testing.T) {
 	t.Helper()
-	if err := c.process.Process.Signal(syscall.SIGINT); err != nil {
+	if err := c.printed.Command.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-c.ended; err != nil || !strings.HasSuffix(c.printed.String(), "ended\n") {
-		t.Errorf("got %v\n%s", err, c.printed)
+	wait.Said(t, c.printed, "\nended\n")
+	wait.Until(t, "the command ends", func() (any, bool) { return nil, c.printed.Ended() != nil })
+	printed := c.printed.String()
+	if state := c.printed.Command.ProcessState; !state.Success() || !strings.HasSuffix(printed, "\nended\n") {
+		t.Errorf("got %s\n%s", state, printed)
 	}
 	if runtime.GOOS != "linux" {
 		return
 	}
 	// The kernel may still be taking killed processes away.
-	eventually(t, fmt.Sprintf("no process is left: %v", processes(t, c.folder)), func() bool {
-		return len(processes(t, c.folder)) == 0
+	wait.Until(t, "no process is left", func() (any, bool) {
+		left := processes(t, c.folder)
+		return left, len(left) == 0
 	})
 }
 
 func TestCommandFollows(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts the command")
+		t.Skip("starts the command: go test without -short does")
 	}
 	t.Parallel()
 	f := newFixture(t)
@@ -97,16 +97,14 @@ func TestCommandFollows(t *testing.T) {
 
 	f.synthesise(t, next(), "next")
 	f.save(t, "cdk.json", cdkJSON("1"))
-	c.says(t, "adds index ByOwner")
-	eventually(t, "the new route answers", func() bool {
-		status, _ := call(t, "GET", c.url+"/new", "")
-		return status == http.StatusOK
-	})
+	wait.Said(t, c.printed, "adds index ByOwner")
+	c.answers(t, "/new", "first")
 	want(t, 200, "kept")(call(t, "GET", c.url+"/items/kept", ""))
 
 	f.save(t, "broken", "")
 	f.save(t, "cdk.json", cdkJSON("2"))
-	c.says(t, "not applied, the former design goes on: the app failed (exit status 3):\nthe construct is wrong")
+	wait.Said(t, c.printed,
+		"not applied, the former design goes on: the app failed (exit status 3):\nthe construct is wrong")
 	want(t, 200, "first")(call(t, "GET", c.url+"/new", ""))
 	if err := os.Remove(filepath.Join(f.folder, "broken")); err != nil {
 		t.Fatal(err)
@@ -121,22 +119,19 @@ func TestCommandFollows(t *testing.T) {
 	}
 	f.synthesise(t, changed, "next")
 	f.save(t, "cdk.json", cdkJSON("3"))
-	c.says(t, "end the run, and start again with empty tables")
+	wait.Said(t, c.printed, "end the run, and start again with empty tables")
 	want(t, 200, "kept")(call(t, "GET", c.url+"/items/kept", ""))
 
 	f.save(t, "words/words.go", words("second"))
-	eventually(t, "new code answers", func() bool {
-		_, got := call(t, "GET", c.url+"/new", "")
-		return got == "second"
-	})
-	c.says(t, "still not applied, for the reason above")
+	c.answers(t, "/new", "second")
+	wait.Said(t, c.printed, "still not applied, for the reason above")
 	c.interrupt(t)
 }
 
 // New code that comes with an app that cannot be applied waits for one that can.
 func TestCommandWaits(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts the command")
+		t.Skip("starts the command: go test without -short does")
 	}
 	t.Parallel()
 	f := newFixture(t)
@@ -149,27 +144,24 @@ func TestCommandWaits(t *testing.T) {
 	f.save(t, "broken", "")
 	for _, text := range []string{"second", "third"} {
 		f.save(t, "words/words.go", words(text))
-		c.says(t, "changed: words/words.go")
-		c.says(t, "not applied, the former design goes on: the app failed")
+		wait.Said(t, c.printed, "changed: words/words.go")
+		wait.Said(t, c.printed, "not applied, the former design goes on: the app failed")
 	}
-	c.says(t, "still not applied, for the reason above")
+	wait.Said(t, c.printed, "still not applied, for the reason above")
 	want(t, 200, "first")(call(t, "GET", c.url+"/environment", ""))
 	if err := os.Remove(filepath.Join(f.folder, "broken")); err != nil {
 		t.Fatal(err)
 	}
 	f.save(t, "words/words.go", words("fourth"))
-	eventually(t, "the new code answers", func() bool {
-		_, got := call(t, "GET", c.url+"/environment", "")
-		return got == "fourth"
-	})
-	c.says(t, "applied after ")
+	c.answers(t, "/environment", "fourth")
+	wait.Said(t, c.printed, "applied after ")
 	c.interrupt(t)
 }
 
 // Thirty saves while clients write lose nothing that was acknowledged.
 func TestCommandUnderLoad(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts the command")
+		t.Skip("starts the command: go test without -short does")
 	}
 	t.Parallel()
 	f := newFixture(t)
@@ -205,10 +197,7 @@ func TestCommandUnderLoad(t *testing.T) {
 		f.save(t, "words/words.go", words(fmt.Sprint("version ", n)))
 		time.Sleep(200 * time.Millisecond)
 	}
-	eventually(t, "the newest code answers", func() bool {
-		_, got := call(t, "GET", c.url+"/environment", "")
-		return got == fmt.Sprint("version ", saves)
-	})
+	c.answers(t, "/environment", fmt.Sprint("version ", saves))
 	if strings.Contains(c.printed.String(), "not applied") {
 		t.Errorf("printed %s", c.printed)
 	}
@@ -225,7 +214,7 @@ func TestCommandUnderLoad(t *testing.T) {
 // Ctrl-C at any moment ends all that the run has started.
 func TestCommandInterrupted(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts the command")
+		t.Skip("starts the command: go test without -short does")
 	}
 	t.Parallel()
 	program := commandtest.Path(t)

@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/console"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/events"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // An event that a function puts on a bus comes to the targets of the bus' rule, as each wants it. The console shows
@@ -27,11 +28,8 @@ func TestEvents(t *testing.T) {
 		return bodies
 	}
 	want(t, 200, "null")(call(t, "POST", r.URL("")+"/events", `{"note": "hello"}`))
-	eventually(t, "the function takes the event", func() bool {
-		_, body := call(t, "GET", r.URL("")+"/items/noted", "")
-		return body == `"hello"`
-	})
-	eventually(t, "both messages", func() bool { return len(bodies()) == 2 })
+	answers(t, r, "/items/noted", `"hello"`)
+	wait.For(t, "the messages in the queue", 2, func() int { return len(bodies()) }, wait.On(runtest.Of(r)))
 	if got := bodies(); !slices.Equal(got, []string{`"noted hello"`, `{"note":"hello"}`}) {
 		t.Errorf("the queue got %q", got)
 	}
@@ -74,10 +72,7 @@ func TestEvents(t *testing.T) {
 	// By hand, past all roles.
 	const event = `{"source": "hand", "detail_type": "Noted", "detail": {"note": "by hand"}}`
 	want(t, 200, `"id"`)(call(t, "POST", r.ConsoleURL()+"/buses/own/events", event))
-	eventually(t, "the function takes it", func() bool {
-		_, body := call(t, "GET", r.URL("")+"/items/noted", "")
-		return body == `"by hand"`
-	})
+	answers(t, r, "/items/noted", `"by hand"`)
 	want(t, 404, "no such bus")(call(t, "POST", r.ConsoleURL()+"/buses/none/events", event))
 	want(t, 400, "MalformedDetail")(call(t, "POST", r.ConsoleURL()+"/buses/own/events",
 		`{"source": "s", "detail_type": "t", "detail": 1}`))
@@ -103,10 +98,7 @@ func TestRuleByTime(t *testing.T) {
 		t.Errorf("printed %s", printed)
 	}
 	want(t, 200, "nightly")(call(t, "POST", r.ConsoleURL()+"/schedules/nightly/run", ""))
-	eventually(t, "the function takes the event", func() bool {
-		_, body := call(t, "GET", r.URL("")+"/items/noted", "")
-		return body == `"night"`
-	})
+	answers(t, r, "/items/noted", `"night"`)
 	want(t, 200, `"kind": "schedule"`)(call(t, "GET", r.ConsoleURL()+"/requests?search=nightly", ""))
 	want(t, 200, `"path": "nightly"`)(call(t, "GET", r.ConsoleURL()+"/requests?search=nightly", ""))
 }
@@ -115,7 +107,7 @@ func TestRuleByTime(t *testing.T) {
 func TestEventsAgain(t *testing.T) {
 	t.Parallel()
 	r, _ := start(t, template(), nil)
-	function := rooms.Of(r).Functions.Functions()[0].ARN
+	function := r.Parts().Functions.Functions()[0].ARN
 	for target, says := range map[string]string{
 		function:                  "invoke worker with the event",
 		queueOf(t, r, "Told").ARN: "send the event to Items-Told",

@@ -2,15 +2,11 @@ package run_test
 
 import (
 	"context"
-	"encoding/json"
 	"log"
 	"net/http"
 	"os"
 	"os/signal"
-	"strings"
 
-	"github.com/onesynth-cdk/onesynth/internal/console"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/run"
 )
 
@@ -18,46 +14,33 @@ import (
 // follows done when it looks.
 func ExampleStart() {
 	ctx := context.Background()
-	run, err := run.Start(ctx, run.Options{Assembly: "cdk.out", NoSchedules: true})
+	runner, err := run.Start(ctx, run.Options{Assembly: "cdk.out", NoSchedules: true})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer run.Close()
+	defer runner.Close()
 
-	ask, err := http.NewRequestWithContext(ctx, http.MethodPost, run.ConsoleURL()+"/token",
-		strings.NewReader(`{"sub": "alice"}`))
+	token, err := runner.Token(ctx, run.TokenRequest{Subject: "alice"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	ask.Header.Set(console.Header, "example")
-	answer, err := http.DefaultClient.Do(ask)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, runner.URL("todo")+"/api/v1/tasks", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer answer.Body.Close()
-	var token struct {
-		Text string `json:"access_token"`
-	}
-	if err := json.NewDecoder(answer.Body).Decode(&token); err != nil {
-		log.Fatal(err)
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, run.URL("todo")+"/api/v1/tasks", nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+token.Text)
+	request.Header.Set("Authorization", "Bearer "+token)
 	tasks, err := http.DefaultClient.Do(request)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer tasks.Body.Close()
 
-	for _, schedule := range rooms.Of(run).Schedules.Schedules() {
-		if err := run.RunSchedule(ctx, schedule.Name); err != nil {
+	for _, schedule := range runner.Schedules() {
+		if err := runner.RunSchedule(ctx, schedule); err != nil {
 			log.Fatal(err)
 		}
 	}
-	if err := run.FlushStreams(ctx); err != nil {
+	if err := runner.FlushStreams(ctx); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -8,14 +8,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // worker is a function of the standard library alone, which compiles fast. It answers with the text of the package
@@ -162,23 +164,24 @@ func (c *changes) add(change trace.Change) {
 	c.all = append(c.all, change)
 }
 
-func (c *changes) has(what, state, text string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, change := range c.all {
-		if change.What == what && change.State == state && strings.Contains(change.Text, text) {
-			return true
-		}
-	}
-	return false
+// until waits until the run has told of a change in that state, with the text.
+func (c *changes) until(t *testing.T, r *run.Runner, what, state, text string) {
+	t.Helper()
+	wait.Until(t, fmt.Sprintf("a %s that %s is told with %q", what, state, text), func() (any, bool) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return slices.Clone(c.all), slices.ContainsFunc(c.all, func(change trace.Change) bool {
+			return change.What == what && change.State == state && strings.Contains(change.Text, text)
+		})
+	}, wait.On(runtest.Of(r)))
 }
 
-func (f *fixture) start(t *testing.T, template object) (*run.Runner, *output, *changes) {
+func (f *fixture) start(t *testing.T, template object) (*run.Runner, *wait.Output, *changes) {
 	t.Helper()
 	heard := &changes{}
 	assembly := f.synthesise(t, template, "cdk.out")
 	r, printed := start(t, template, func(o *run.Options) { o.Assembly, o.Watch = assembly, true })
-	events, stop := rooms.Of(r).Trace.Listen()
+	events, stop := r.Parts().Trace.Listen()
 	t.Cleanup(stop)
 	go func() {
 		for event := range events {
@@ -195,21 +198,15 @@ func TestFollow(t *testing.T) {
 	f := newFixture(t)
 	r, printed, heard := f.start(t, template())
 	url := r.URL("Items")
-	answers := func(text string) func() bool {
-		return func() bool { _, got := call(t, "GET", url+"/environment", ""); return got == text }
-	}
 	want(t, 200, "first")(call(t, "GET", url+"/environment", ""))
 
 	f.save(t, "words/words.go", words("second"))
-	eventually(t, "the new code answers", answers("second"))
-	eventually(t, "the change is told", func() bool {
-		return heard.has("build", "began", "") && heard.has("build", "done", "")
-	})
+	answers(t, r, "/environment", "second")
+	heard.until(t, r, "build", "began", "")
+	heard.until(t, r, "build", "done", "")
 
 	f.save(t, "words/words.go", "package words\n\nconst Text = 1 + \"x\"\n")
-	eventually(t, "the compiler's message is told", func() bool {
-		return heard.has("build", "failed", "words/words.go:3:14: ")
-	})
+	heard.until(t, r, "build", "failed", "words/words.go:3:14: ")
 	want(t, 200, "second")(call(t, "GET", url+"/environment", ""))
 	if got := printed.String(); !strings.Contains(got, "the former code goes on:\n") ||
 		strings.Contains(got, "\n# example.com") {
@@ -218,25 +215,29 @@ func TestFollow(t *testing.T) {
 
 	// What failed is built again with any file of it, and what was missing may come later.
 	f.save(t, "words/words.go", "package words\n\nimport \"example.com/fixture/more\"\n\nconst Text = more.Text\n")
-	eventually(t, "the missing package is told", func() bool {
-		return heard.has("build", "failed", "example.com/fixture/more")
-	})
+	heard.until(t, r, "build", "failed", "example.com/fixture/more")
 	f.save(t, "more/more.go", "package more\n\nconst Text = \"third\"\n")
-	eventually(t, "the new package counts", answers("third"))
+	answers(t, r, "/environment", "third")
 	f.save(t, "more/more.go", "package more\n\nconst Text = \"fourth\"\n")
-	eventually(t, "the new package is watched", answers("fourth"))
+	answers(t, r, "/environment", "fourth")
 
 	f.save(t, "more/more.go", "package more\n\nconst Text = \"fifth\"\n\nfunc init() { panic(\"no luck\") }\n")
-	eventually(t, "the end at the start is told", func() bool { return heard.has("build", "failed", "panic: no luck") })
+	heard.until(t, r, "build", "failed", "panic: no luck")
 	want(t, 200, "fourth")(call(t, "GET", url+"/environment", ""))
 	f.save(t, "more/more.go", "package more\n\nconst Text = \"sixth\"\n")
-	eventually(t, "the mended code answers", answers("sixth"))
+	answers(t, r, "/environment", "sixth")
+
+	// What is killed at its start, as by a system without memory, is started again.
+	f.save(t, "more/more.go", fmt.Sprintf("package more\n\nimport (\n\t\"os\"\n\t\"syscall\"\n)\n\nconst Text = "+
+		"\"seventh\"\n\nfunc init() {\n\tif os.Mkdir(%q, 0o700) == nil {\n\t\t_ = syscall.Kill(os.Getpid(), "+
+		"syscall.SIGKILL)\n\t}\n}\n", filepath.Join(f.folder, "killed")))
+	answers(t, r, "/environment", "seventh")
 }
 
 // Saves in a row lose no request that was acknowledged, and the newest code answers in the end.
 func TestFollowUnderLoad(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds functions under load")
+		t.Skip("builds functions under load: go test without -short does")
 	}
 	t.Parallel()
 	f := newFixture(t)
@@ -268,10 +269,7 @@ func TestFollowUnderLoad(t *testing.T) {
 		if n%2 == 0 {
 			continue // the next save overtakes this one
 		}
-		eventually(t, "the newest code answers", func() bool {
-			_, got := call(t, "GET", url+"/environment", "")
-			return got == text
-		})
+		answers(t, r, "/environment", text)
 	}
 	close(ended)
 	working.Wait()
@@ -282,7 +280,7 @@ func TestFollowUnderLoad(t *testing.T) {
 			}
 		}
 	}
-	status := rooms.Of(r).Functions.Functions()[0]
+	status := r.Parts().Functions.Functions()[0]
 	if status.Errors != 0 || status.Deaths != 0 || len(status.Instances) == 0 {
 		t.Fatalf("got %+v\n%s", status, printed)
 	}

@@ -46,9 +46,9 @@ func (r *Runner) invokeLoader(ctx context.Context, function string, event []byte
 	return result.Payload, result.FunctionError, err
 }
 
-// beginData loads the initial data of platforms that have not got theirs in this run, nor in an earlier one with its
-// folder of data, and prints what it has loaded. A platform without its data still runs, so a failure is a warning.
-func (r *Runner) beginData(ctx context.Context) {
+// loadInitialData loads the initial data of platforms that have not got theirs in this run, nor in an earlier one with
+// its folder of data, and prints what it has loaded. A platform without its data still runs, so a failure is a warning.
+func (r *Runner) loadInitialData(ctx context.Context) {
 	if !r.options.InitialData {
 		return
 	}

@@ -3,11 +3,11 @@ package run_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // handlerScript is a function written for the shell, after "Tutorial: Building a custom runtime" (AWS
@@ -40,7 +40,7 @@ func TestOtherLanguages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	printed := &output{}
+	printed := &wait.Output{}
 	r, err := run.Start(t.Context(), run.Options{
 		Assembly: dir, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true,
 		Log: printed, LogFormat: run.LogJSON,
@@ -51,7 +51,6 @@ func TestOtherLanguages(t *testing.T) {
 	t.Cleanup(r.Close)
 	for _, id := range []string{"a", "b"} {
 		want(t, 201, "handler.sh of worker with ")(call(t, "GET", r.URL("")+"/items/"+id, ""))
-		line := `[worker] handler.sh got "rawPath":"/items/` + id + `"`
-		eventually(t, line, func() bool { return strings.Contains(printed.String(), line) })
+		wait.Said(t, printed, `[worker] handler.sh got "rawPath":"/items/`+id+`"`)
 	}
 }

@@ -50,6 +50,19 @@ type design struct {
 	opened []apiName
 }
 
+// readAssembly reads the assembly in the folder with its functions and lakes, and needs no service for it. It unpacks
+// code into the other folder.
+func (r *Runner) readAssembly(ctx context.Context, folder, code string) (*design, error) {
+	d, err := r.load(folder)
+	if err != nil {
+		return d, err
+	}
+	if err := r.readFunctions(ctx, d, code); err != nil {
+		return d, err
+	}
+	return d, r.checkLakes(ctx, d)
+}
+
 // load reads the assembly in the folder, and refuses what cannot be run.
 func (r *Runner) load(folder string) (*design, error) {
 	d := &design{}
@@ -197,12 +210,12 @@ func (r *Runner) searched() []string {
 
 // checkLakes looks for views and queries that do not run, if this program has an engine for queries.
 func (r *Runner) checkLakes(ctx context.Context, d *design) error {
-	if catalog.Engine.Check == nil {
+	if r.options.Lake.Check == nil {
 		return nil
 	}
 	var problems []error
 	for _, lake := range d.lakes {
-		warnings, err := catalog.Engine.Check(ctx, lake)
+		warnings, err := r.options.Lake.Check(ctx, lake)
 		for _, warning := range warnings {
 			r.log.printf("warning: %s", warning)
 		}

@@ -79,6 +79,9 @@ func (r *Runner) announce() {
 	var lines strings.Builder
 	for _, api := range r.design.Load().apis {
 		fmt.Fprintf(&lines, "%-10s %s  (%s, stack %s)\n", "API", api.URL, api.Name, api.Stack)
+		for _, page := range api.Pages {
+			fmt.Fprintf(&lines, "%-10s %s\n", page.Name, page.URL)
+		}
 	}
 	fmt.Fprintf(&lines, "%-10s %s\n", "console", r.ConsoleURL())
 	fmt.Fprintf(&lines, "%-10s %s\n", "DynamoDB", r.engine.URL())

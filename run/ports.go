@@ -37,7 +37,8 @@ func openPorts(options Options) (_ *ports, err error) {
 	}{{"AWS endpoint", &p.aws, 0}, {"push inbox", &p.inbox, 0}, {"console", &p.console, options.ConsolePort}} {
 		if *of.listener, err = listen(of.port); err != nil {
 			p.close()
-			return nil, fmt.Errorf("%s: %w: stop what uses it, or choose another with --console-port", of.what, err)
+			return nil, fmt.Errorf("%s: %w: stop what uses it, or choose another with --console-port, or by "+
+				"make run PORT=9080", of.what, err)
 		}
 	}
 	return p, nil
@@ -100,8 +101,8 @@ func (p *ports) listenAPI(stack *assembly.Stack, options Options) (net.Listener,
 	}
 	listener, err := listen(port)
 	if err != nil {
-		return nil, fmt.Errorf("stack %s: %w: stop what uses it, or choose another with --port (0 takes any free one)",
-			stack.Name, err)
+		return nil, fmt.Errorf("stack %s: %w: stop what uses it, or choose another with --port (0 takes any free "+
+			"one), or by make run PORT=9080", stack.Name, err)
 	}
 	return listener, nil
 }

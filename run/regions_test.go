@@ -14,9 +14,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	engine "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
-	local "github.com/onesynth-cdk/onesynth/run"
+	tables "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // writeIn puts stacks of accounts and regions on disk, Items, Items2 and so on.
@@ -57,8 +56,8 @@ func TestRegions(t *testing.T) {
 		properties(changed, "Schedule")["Name"] = "tick" + []string{"West", "East"}[i]
 	}
 	data, database := t.TempDir(), enginetest.AccessKey()
-	for _, run := range []string{"first", "with kept data"} {
-		r, err := local.Start(t.Context(), local.Options{
+	for _, which := range []string{"first", "with kept data"} {
+		r, err := run.Start(t.Context(), run.Options{
 			Assembly: writeIn(t, environments, templates...), DynamoDB: enginetest.Engine(t).URL(), AccessKey: database,
 			NoSchedules: true, Data: data,
 		})
@@ -68,7 +67,7 @@ func TestRegions(t *testing.T) {
 		for stack, region := range map[string]string{"Items": "eu-west-1", "Items2": "us-east-1"} {
 			url := r.URL(stack)
 			want(t, 200, `"region":"`+region+`"`)(call(t, "GET", url+"/environment", ""))
-			if run == "first" {
+			if which == "first" {
 				want(t, 200, "null")(call(t, "GET", url+"/items/1", ""))
 				want(t, 200, "")(call(t, "PUT", url+"/items/1", region))
 			}
@@ -80,18 +79,18 @@ func TestRegions(t *testing.T) {
 			want(t, 200, region)(call(t, "GET", r.URL(stack)+"/items/1", ""))
 			want(t, 200, "INSERT 1")(call(t, "GET", r.URL(stack)+"/items/seen", ""))
 		}
-		tables, err := rooms.Of(r).Databases.Tables(t.Context())
+		tables, err := r.Parts().Databases.Tables(t.Context())
 		if err != nil || len(tables) != 2 || tables[0].ARN != "arn:aws:dynamodb:eu-west-1:111122223333:table/items" ||
 			tables[1].ARN != "arn:aws:dynamodb:us-east-1:111122223333:table/items" {
 			t.Errorf("got tables %+v, %v", tables, err)
 		}
-		if deliveries := rooms.Of(r).Mappings.Streams(); len(deliveries) != 2 {
+		if deliveries := r.Parts().Mappings.Streams(); len(deliveries) != 2 {
 			t.Errorf("got streams %+v", deliveries)
 		}
 		if _, err := r.Sweep(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if refused := rooms.Of(r).AWS.Refused(); len(refused) != 0 {
+		if refused := r.Parts().AWS.Refused(); len(refused) != 0 {
 			t.Errorf("got refused %+v", refused)
 		}
 		r.Close()
@@ -122,7 +121,7 @@ func TestSameNames(t *testing.T) {
 			for _, changed := range templates {
 				test.change(changed)
 			}
-			r, err := local.Start(t.Context(), local.Options{
+			r, err := run.Start(t.Context(), run.Options{
 				Assembly: writeIn(t, test.environments, templates...), DynamoDB: enginetest.Engine(t).URL(),
 				AccessKey: enginetest.AccessKey(), NoSchedules: true,
 			})
@@ -168,7 +167,7 @@ func TestDataOfEnvironments(t *testing.T) {
 			properties(changed, "Schedule")["Name"] = "tick" + string(rune('A'+i))
 			templates = append(templates, changed)
 		}
-		r, err := local.Start(t.Context(), local.Options{
+		r, err := run.Start(t.Context(), run.Options{
 			Assembly: writeIn(t, step.environments, templates...), Stacks: step.stacks,
 			DynamoDB: enginetest.Engine(t).URL(), AccessKey: database, NoSchedules: true, Data: data,
 		})
@@ -201,18 +200,18 @@ func TestDataOfEnvironments(t *testing.T) {
 // A run does not change the tables of an engine that it did not start.
 func TestEngineOfOthers(t *testing.T) {
 	t.Parallel()
-	options := local.Options{DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true}
+	options := run.Options{DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true}
 	theirs := template()
 	properties(theirs, "Table")["TableName"] = "items"
 	options.Assembly = write(t, theirs)
-	r, err := local.Start(t.Context(), options)
+	r, err := run.Start(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Close()
 	properties(theirs, "Table")["StreamSpecification"] = object{"StreamViewType": "KEYS_ONLY"}
 	options.Assembly = write(t, theirs)
-	if r, err := local.Start(t.Context(), options); !errors.Is(err, engine.ErrTableDiffers) {
+	if r, err := run.Start(t.Context(), options); !errors.Is(err, tables.ErrTableDiffers) {
 		t.Errorf("got %v", err)
 		if err == nil {
 			r.Close()

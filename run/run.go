@@ -43,7 +43,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/engine"
 	"github.com/onesynth-cdk/onesynth/internal/initial"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/internal/services"
 	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
@@ -100,7 +100,7 @@ type Options struct {
 	// Environment has further variables of functions, by the function as Debug names it: addresses and test keys of
 	// this machine, which belong in no template. They replace variables of the template. Default: none.
 	Environment map[string]map[string]string
-	// MaxInstances is the most processes of one function. Default: four per processor, at least eight.
+	// MaxInstances limits the processes of one function. Default: four per processor, at least eight.
 	MaxInstances int
 	// SweepInterval is how often the run walks over the tables and deletes expired items. Default: 30 s; negative: only
 	// on demand.
@@ -123,6 +123,9 @@ type Options struct {
 	// and its input in JSON. The run calls what Observe returns before the function gets the answer. Several requests
 	// may come at once. Default: none.
 	Observe func(function, operation string, body []byte) (answered func())
+	// Lake answers SQL on the lakes of the run for its console, and checks their views and queries when the run starts.
+	// Default: the console has no SQL, and nothing is checked.
+	Lake catalog.Engine
 	// Watch makes the run follow its source: it builds functions again when one of their Go files is saved, and runs
 	// the app again when one of the app's files is saved. Default: it does not.
 	Watch bool
@@ -141,7 +144,7 @@ type Options struct {
 	LogFormat LogFormat
 	// LogLevel is the lowest level of functions' lines that LogText shows. Default: slog.LevelInfo.
 	LogLevel slog.Level
-	// LogColours says that LogText has the colours of a terminal.
+	// LogColours gives LogText the colours of a terminal.
 	LogColours bool
 }
 
@@ -152,11 +155,12 @@ const fcmAddress = "https://fcm.googleapis.com"
 // lambdas/kit/webhook reads it, which this package does not import.
 const localWebhooks = "ONESYNTH_LOOPBACK_WEBHOOKS="
 
-// Runner is a run. Start makes it, Close ends it.
+// Runner is a run. [Start] returns one, and [Runner.Close] ends it.
 type Runner struct {
 	options Options
 	log     *log
 	folder  string
+	disk    *disk
 	group   *group
 	ports   *ports
 
@@ -222,12 +226,9 @@ func (r *Runner) URL(stack string) string {
 	return ""
 }
 
-func init() {
-	rooms.Of = func(run any) console.Rooms {
-		r := run.(*Runner)
-		return r.rooms(r.design.Load())
-	}
-}
+// Parts returns what the run consists of now, for the packages that belong to it. Their types change at any time: tests
+// use package runtest.
+func (r *Runner) Parts() console.Parts { return r.partsOf(r.design.Load()) }
 
 // ConsoleURL returns the console's address.
 func (r *Runner) ConsoleURL() string { return url(r.ports.console) }
@@ -250,6 +251,35 @@ func (r *Runner) Sweep(ctx context.Context) (deleted int, err error) {
 
 // EnginePID returns DynamoDB Local's process id, or 0 if Options.DynamoDB names the engine.
 func (r *Runner) EnginePID() int { return r.engine.PID() }
+
+// ConsoleHeader is what requests to the console's address need that change something, with any value.
+const ConsoleHeader = console.Header
+
+// TokenRequest says what a token is to have.
+type TokenRequest struct {
+	// Subject is the sub claim: who it is of. It must not be empty.
+	Subject string
+	// Stack narrows the token to the APIs of one stack. Default: all APIs with a JWT authorizer take it.
+	Stack string
+	// Claims are further claims, and replace the others. Default: none.
+	Claims map[string]any
+}
+
+// Token returns a token of the run's issuer, which is good for an hour at the APIs of the run. A user pool that issues
+// it signs the user up. It fails if no API takes such a token.
+func (r *Runner) Token(ctx context.Context, request TokenRequest) (string, error) {
+	token, err := r.Parts().Token(ctx, console.TokenRequest{Subject: request.Subject, Stack: request.Stack,
+		Claims: request.Claims})
+	return token.AccessToken, err
+}
+
+// Schedules returns the names of the schedules, in the order of the assembly.
+func (r *Runner) Schedules() (names []string) {
+	for _, schedule := range r.schedules.Schedules() {
+		names = append(names, schedule.Name)
+	}
+	return names
+}
 
 // Result is the outcome of an invocation.
 type Result struct {

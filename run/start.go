@@ -3,6 +3,7 @@ package run
 // How a run starts: which part needs which.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,6 +115,8 @@ func (r *Runner) start(ctx context.Context) (err error) {
 		return fmt.Errorf("local run: %w", err)
 	}
 	r.group.afterwards(func() { _ = os.RemoveAll(r.folder) })
+	r.disk = &disk{folder: cmp.Or(r.options.Data, r.folder), check: checkSpace, print: r.log.line}
+	r.disk.look()
 	d, err := r.prepare(ctx)
 	if err != nil {
 		return err
@@ -124,15 +127,12 @@ func (r *Runner) start(ctx context.Context) (err error) {
 	if err := r.startServices(d); err != nil {
 		return err
 	}
-	if err := r.readAPIs(d); err != nil {
-		return err
-	}
 	if err := r.startDatabases(ctx, d); err != nil {
 		return err
 	}
 	r.group.serve(r.ports.aws, loopback.Guard{Listener: "the endpoint of AWS"}.Handler(r.aws))
 	r.group.serve(r.ports.inbox, loopback.Guard{Listener: "the push inbox"}.Handler(r.inbox))
-	r.showConsole(d)
+	r.replaceConsole(d)
 	r.group.serve(r.ports.console, r.guardConsole())
 	r.replaceHandlers(d)
 	for _, status := range r.functions.Functions() {
@@ -140,7 +140,7 @@ func (r *Runner) start(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	r.beginData(ctx)
+	r.loadInitialData(ctx)
 	if !r.options.NoSchedules {
 		r.schedules.Start()
 	}
@@ -203,17 +203,11 @@ func (r *Runner) read(ctx context.Context) (*design, error) {
 	r.group.afterwards(r.ports.close)
 	r.inbox = fcm.New(url(r.ports.inbox))
 	r.issuer = apigateway.NewIssuer(r.options.Data)
-	d, err := r.load(r.options.Assembly)
+	d, err := r.readAssembly(ctx, r.options.Assembly, r.folder)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.openBuckets(d.assembly); err != nil {
-		return nil, err
-	}
-	if err := r.readFunctions(ctx, d, r.folder); err != nil {
-		return nil, err
-	}
-	return d, r.checkLakes(ctx, d)
+	return d, r.openBuckets(d.assembly)
 }
 
 // watchEngine ends the run with the engine.
@@ -242,7 +236,7 @@ func (r *Runner) startServices(d *design) (err error) {
 		},
 		Secrets:       secrets.Options{Dir: r.options.Data, ServiceAccount: r.inbox.ServiceAccount},
 		SSMParameters: r.options.SSMParameters, ModelsURL: r.options.ModelsURL, Buckets: r.buckets, Trace: r.trace,
-		Log: r.log.structured(),
+		Log: r.log.structured(), Failed: r.disk.failed,
 	})
 	if err != nil {
 		return err
@@ -264,17 +258,14 @@ func (r *Runner) startServices(d *design) (err error) {
 	}
 	r.schedules = scheduler.New(scheduler.Options{Target: target{r.aws, r.functions}, Now: r.options.Now,
 		Log: r.log.line})
-	if err := r.readSchedules(d); err != nil {
+	r.group.onStop(r.schedules.Close)
+	if err := r.readCallers(d); err != nil {
 		return err
 	}
 	if err := r.schedules.Change(d.schedules); err != nil {
 		return err
 	}
 	r.registerSchedules(d)
-	r.group.onStop(r.schedules.Close)
-	if err := r.readUsers(d); err != nil {
-		return err
-	}
 	if idle := d.users.WithoutEffect(); len(idle) > 0 {
 		r.log.printf("without effect here: %s", strings.Join(idle, ", "))
 	}
@@ -345,6 +336,17 @@ func (r *Runner) deliver(d *design, former *eventsource.Mappings) error {
 	return err
 }
 
+// readCallers reads what invokes functions: schedules, user pools and HTTP APIs.
+func (r *Runner) readCallers(d *design) error {
+	if err := r.readSchedules(d); err != nil {
+		return err
+	}
+	if err := r.readUsers(d); err != nil {
+		return err
+	}
+	return r.readAPIs(d)
+}
+
 // readAPIs reads the HTTP APIs. They answer once their doors are open.
 func (r *Runner) readAPIs(d *design) error {
 	d.gateways = map[apiName]*apigateway.Gateway{}
@@ -365,10 +367,8 @@ func (r *Runner) readAPIs(d *design) error {
 			continue
 		}
 		d.gateways[nameOf(resource)] = g
-		entry := console.API{Stack: resource.Stack.Name, Name: name, URL: url(r.ports.apis[nameOf(resource)])}
-		if api.Stage != "" && api.Stage != "$default" {
-			entry.URL += "/" + api.Stage
-		}
+		entry := console.API{Stack: resource.Stack.Name, Name: name,
+			URL: url(r.ports.apis[nameOf(resource)]) + api.Base()}
 		for _, route := range api.Routes {
 			if path, ok := strings.CutPrefix(route.Key, "GET "); ok && strings.HasSuffix(path, "/openapi.json") {
 				entry.OpenAPI = entry.URL + path
@@ -376,9 +376,22 @@ func (r *Runner) readAPIs(d *design) error {
 			jwt, _ := route.Authorizer.(*apigateway.Authorizer)
 			entry.Admit(jwt)
 		}
+		for _, page := range api.Pages(groupsOf(d.assembly, resource.Stack)) {
+			entry.Pages = append(entry.Pages, console.Page{Name: page.Name, URL: entry.URL + page.Path})
+		}
 		d.apis = append(d.apis, entry)
 	}
 	return errors.Join(problems...)
+}
+
+// groupsOf returns the names of the groups of users of a stack.
+func groupsOf(a *assembly.Assembly, stack *assembly.Stack) (names []string) {
+	for _, resource := range a.Resources("AWS::Cognito::UserPoolGroup") {
+		if resource.Stack == stack {
+			names = append(names, resource.Name)
+		}
+	}
+	return names
 }
 
 // replaceable is an address at which another handler may answer from one request to the next.
@@ -415,8 +428,8 @@ func (r *Runner) replaceHandlers(d *design) {
 	}
 }
 
-// showConsole makes the console show the assembly.
-func (r *Runner) showConsole(d *design) { r.console.replace(console.New(r.rooms(d))) }
+// replaceConsole makes the console show the assembly.
+func (r *Runner) replaceConsole(d *design) { r.console.replace(console.New(r.partsOf(d))) }
 
 // guardConsole keeps pages of other origins from the console, but for those that sign people in: they fetch tokens.
 func (r *Runner) guardConsole() http.Handler {
@@ -433,24 +446,25 @@ func (r *Runner) guardConsole() http.Handler {
 	})
 }
 
-// rooms are what the run of an assembly consists of.
-func (r *Runner) rooms(d *design) console.Rooms {
-	return console.Rooms{
+// partsOf returns the parts of a run of an assembly.
+func (r *Runner) partsOf(d *design) console.Parts {
+	return console.Parts{
 		APIs: d.apis, Assembly: d.assembly, AWS: r.aws, Databases: d.databases, Mappings: d.mappings,
 		Buckets: r.buckets,
 		Lakes:   d.lakes, Functions: r.functions, Schedules: r.schedules, Users: d.users, Inbox: r.inbox,
 		Webhooks: &r.webhooks, Issuer: r.issuer, Trace: r.trace,
 		Endpoint: url(r.ports.aws), Engine: r.engine.URL(), QueryLake: r.queryLake(),
+		Ended: func() error { return context.Cause(r.group.ctx) },
 	}
 }
 
 // queryLake is how the console answers SQL, if this program has an engine for it.
 func (r *Runner) queryLake() func(context.Context, catalog.Question) (catalog.Answer, error) {
-	if catalog.Engine.Ask == nil {
+	if r.options.Lake.Ask == nil {
 		return nil
 	}
 	return func(ctx context.Context, question catalog.Question) (catalog.Answer, error) {
-		return catalog.Engine.Ask(ctx, r.ConsoleURL(), question)
+		return r.options.Lake.Ask(ctx, r.ConsoleURL(), question)
 	}
 }
 

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 func guest(t testing.TB, target *onesynthtest.Target) *onesynthtest.Client {
 	t.Helper()
 	c := target.As(t, onesynthtest.Unique("guest"))
-	c.Keyed, c.Retry = true, []int{http.StatusServiceUnavailable}
+	c.IdempotencyKeys, c.Retry = true, []int{http.StatusServiceUnavailable}
 	return c
 }
 

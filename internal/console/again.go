@@ -48,8 +48,8 @@ func (c *Console) planAgain(queue *sqs.Queue, message sqs.Message) again {
 	case message.Attributes["ERROR_CODE"].StringValue == events.InvalidJSON:
 		return again{why: "the rule's template does not make JSON of the event: mend the template"}
 	case message.Attributes["RULE_ARN"].StringValue == "":
-	case c.rooms.AWS.Queue(target) != nil:
-		return again{target: c.rooms.AWS.Queue(target)}
+	case c.parts.AWS.Queue(target) != nil:
+		return again{target: c.parts.AWS.Queue(target)}
 	default:
 		return invoke(target, []byte(message.Body))
 	}
@@ -68,7 +68,7 @@ func (c *Console) planAgain(queue *sqs.Queue, message sqs.Message) again {
 		}
 	}
 	if message.Attributes["RequestID"].StringValue != "" {
-		switch functions := c.rooms.Functions.WithDeadLetter(queue.ARN); len(functions) {
+		switch functions := c.parts.Functions.WithDeadLetter(queue.ARN); len(functions) {
 		case 1:
 			return again{function: functions[0], event: []byte(message.Body)}
 		case 0:
@@ -80,7 +80,7 @@ func (c *Console) planAgain(queue *sqs.Queue, message sqs.Message) again {
 	if deliveries := c.deliveries(queue.Name); len(deliveries) > 0 {
 		return again{why: "the queue delivers it to " + deliveries[0].Function}
 	}
-	switch sources := c.rooms.AWS.Sources(queue); len(sources) {
+	switch sources := c.parts.AWS.Sources(queue); len(sources) {
 	case 1:
 		return again{source: sources[0]}
 	case 0:
@@ -123,7 +123,7 @@ func (c *Console) again(r *http.Request) (Again, error) {
 	case plan.target != nil:
 		plan.target.Send(message.Body, nil)
 	default:
-		result, err := c.rooms.Functions.Invoke(r.Context(), plan.function, plan.event)
+		result, err := c.parts.Functions.Invoke(r.Context(), plan.function, plan.event)
 		if err != nil {
 			return Again{}, fmt.Errorf("the message stays in the queue: %w", err)
 		}

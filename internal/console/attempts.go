@@ -62,7 +62,7 @@ func (c *Console) failures(messages []sqs.Message) map[string]failureView {
 		names[i] = []string{message.ID, message.Attributes["RequestID"].StringValue, of[i].RequestContext.RequestID,
 			of[i].Batch.Stream + "/" + of[i].Batch.First}
 	}
-	attempts := c.rooms.Trace.Attempts(slices.Concat(names...))
+	attempts := c.parts.Trace.Attempts(slices.Concat(names...))
 	found := map[string]failureView{}
 	for i, message := range messages {
 		var one failureView
@@ -95,9 +95,9 @@ type scheduleView struct {
 
 // schedules says of each schedule whether its newest event failed: its delivery, or the function that took it.
 func (c *Console) schedules() []scheduleView {
-	newest := c.rooms.Trace.NewestOf(trace.Schedule)
+	newest := c.parts.Trace.NewestOf(trace.Schedule)
 	views := []scheduleView{}
-	for _, status := range c.rooms.Schedules.Schedules() {
+	for _, status := range c.parts.Schedules.Schedules() {
 		view := scheduleView{Status: status}
 		attempt, known := newest[status.Name]
 		switch since := status.Last; {

@@ -42,7 +42,7 @@ func TestSchedules(t *testing.T) {
 	if err := schedules.Change([]scheduler.Schedule{{Name: "nightly", Expression: "rate(1 day)"}}); err != nil {
 		t.Fatal(err)
 	}
-	c := console.New(console.Rooms{Schedules: schedules, Trace: target.recorder})
+	c := console.New(console.Parts{Schedules: schedules, Trace: target.recorder})
 	for _, test := range []struct {
 		refused bool
 		fails   error

@@ -18,7 +18,7 @@ type Attention struct {
 }
 
 func (c *Console) attention() Attention {
-	found := Attention{Faults: on(c.rooms.AWS.Faults()), RefusedPermissions: len(c.rooms.AWS.Refused())}
+	found := Attention{Faults: on(c.parts.AWS.Faults()), RefusedPermissions: len(c.parts.AWS.Refused())}
 	for _, queue := range c.queues() {
 		if len(queue.Functions) == 0 {
 			found.DeadLetters += queue.Messages

@@ -16,11 +16,11 @@ type Published struct {
 }
 
 func (c *Console) published(r *http.Request) (Published, error) {
-	most, err := number(r, "limit", mostListed, limitListed)
+	most, err := number(r, "limit", maxListed, limitListed)
 	if err != nil {
 		return Published{}, err
 	}
-	return Published{c.rooms.AWS.Events.Events(most, r.URL.Query().Get("search"))}, nil
+	return Published{c.parts.AWS.Events.Events(most, r.URL.Query().Get("search"))}, nil
 }
 
 // Publication is the body of POST /buses/{name}/events.
@@ -41,7 +41,7 @@ type PublishedID struct {
 
 // publish puts an event on a bus, past all roles.
 func (c *Console) publish(r *http.Request, request Publication) (PublishedID, error) {
-	id, err := c.rooms.AWS.Events.Put(r.PathValue("name"), request.Source, request.DetailType, request.Detail)
+	id, err := c.parts.AWS.Events.Put(r.PathValue("name"), request.Source, request.DetailType, request.Detail)
 	switch {
 	case errors.Is(err, events.ErrNoBus):
 		return PublishedID{}, &Problem{http.StatusNotFound, err.Error()}

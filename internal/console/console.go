@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
@@ -31,6 +32,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/internal/services/webhooks"
 	"github.com/onesynth-cdk/onesynth/internal/trace"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/site"
 )
 
 // maxBody holds two items of DynamoDB, of 400 KB each, in its JSON.
@@ -59,6 +61,16 @@ type API struct {
 	Others []Authorizer `json:"others,omitempty"`
 	// OpenAPI is where the API serves its OpenAPI document, if it does.
 	OpenAPI string `json:"openapi,omitempty"`
+	// Pages are those that people open in a browser.
+	Pages []Page `json:"pages,omitempty"`
+}
+
+// Page is a page of an API.
+type Page struct {
+	// Name is page for the one at the root; others have the group of users whom their path names, such as operators
+	// for /operator, or else that path.
+	Name string `json:"name"`
+	URL  string `json:"url"`
 }
 
 // Authorizer is a JWT authorizer.
@@ -117,8 +129,8 @@ type EnvironmentDatabase struct {
 	AccessKey string `json:"access_key"`
 }
 
-// Rooms are what a run consists of, which the console reads. All fields but QueryLake are needed.
-type Rooms struct {
+// Parts are what a run consists of, which the console reads. All fields but QueryLake are needed.
+type Parts struct {
 	APIs      []API
 	Assembly  *assembly.Assembly
 	AWS       *services.Services
@@ -139,13 +151,15 @@ type Rooms struct {
 	Endpoint, Engine string
 	// QueryLake answers SQL on the lakes. Default: the console says that this program cannot.
 	QueryLake func(ctx context.Context, question catalog.Question) (catalog.Answer, error)
+	// Ended returns why the run has ended, or nil before its end. It is for tests.
+	Ended func() error
 }
 
 // Console is an http.Handler.
 type Console struct {
-	rooms Rooms
+	parts Parts
 	mux   *http.ServeMux
-	pages assets
+	page  *site.Site
 	// routes are the requests that the console answers, as the index lists them.
 	routes []route
 	// plan is what the map draws, read once.
@@ -234,7 +248,7 @@ type Index struct {
 }
 
 func (c *Console) index(*http.Request) (any, error) {
-	index := Index{APIs: c.rooms.APIs, Endpoint: c.rooms.Endpoint, DynamoDB: c.rooms.Engine}
+	index := Index{APIs: c.parts.APIs, Endpoint: c.parts.Endpoint, DynamoDB: c.parts.Engine}
 	for _, route := range c.routes {
 		index.Links = append(index.Links, route.request)
 	}
@@ -243,7 +257,7 @@ func (c *Console) index(*http.Request) (any, error) {
 
 func (c *Console) outputs() []StackOutputs {
 	all := []StackOutputs{}
-	for _, stack := range c.rooms.Assembly.Stacks {
+	for _, stack := range c.parts.Assembly.Stacks {
 		one := StackOutputs{Stack: stack.Name, Account: stack.Account, Region: stack.Region,
 			Outputs: map[string]string{}}
 		for name, output := range stack.Outputs {
@@ -255,9 +269,9 @@ func (c *Console) outputs() []StackOutputs {
 }
 
 func (c *Console) database() Database {
-	keys := c.rooms.Databases.AccessKeys()
-	all := Database{Endpoint: c.rooms.Engine, Region: engine.Region}
-	for _, of := range c.rooms.Assembly.Environments() {
+	keys := c.parts.Databases.AccessKeys()
+	all := Database{Endpoint: c.parts.Engine, Region: engine.Region}
+	for _, of := range c.parts.Assembly.Environments() {
 		first := of.Stacks[0]
 		all.Environments = append(all.Environments, EnvironmentDatabase{
 			Account: first.Account, Region: first.Region, AccessKey: keys[first.Environment()],
@@ -274,7 +288,7 @@ type Killed struct {
 }
 
 func (c *Console) kill(r *http.Request) (Killed, error) {
-	pid, err := c.rooms.Functions.Kill(r.PathValue("name"))
+	pid, err := c.parts.Functions.Kill(r.PathValue("name"))
 	return Killed{pid}, err
 }
 
@@ -292,7 +306,7 @@ func (c *Console) invoke(r *http.Request) (Invocation, error) {
 		return Invocation{}, &Problem{http.StatusBadRequest,
 			fmt.Sprintf("body: write the function's event as JSON, up to %d bytes", maxBody)}
 	}
-	result, err := c.rooms.Functions.Invoke(r.Context(), r.PathValue("name"), event)
+	result, err := c.parts.Functions.Invoke(r.Context(), r.PathValue("name"), event)
 	if err != nil {
 		return Invocation{}, err
 	}
@@ -304,15 +318,15 @@ func (c *Console) invoke(r *http.Request) (Invocation, error) {
 }
 
 func (c *Console) setFaults(_ *http.Request, faults aws.Faults) (aws.Faults, error) {
-	if err := c.rooms.AWS.SetFaults(faults); err != nil {
+	if err := c.parts.AWS.SetFaults(faults); err != nil {
 		return aws.Faults{}, &Problem{http.StatusBadRequest, err.Error()}
 	}
-	return c.rooms.AWS.Faults(), nil
+	return c.parts.AWS.Faults(), nil
 }
 
 // object answers with the bytes of an object.
 func (c *Console) object(w http.ResponseWriter, r *http.Request) {
-	object, content, err := c.rooms.Buckets.Open(r.PathValue("name"), r.PathValue("key"))
+	object, content, err := c.parts.Buckets.Open(r.PathValue("name"), r.PathValue("key"))
 	if err != nil {
 		c.answer(func(*http.Request) (any, error) { return nil, err })(w, r)
 		return
@@ -341,7 +355,7 @@ type Ran struct {
 
 func (c *Console) runSchedule(r *http.Request) (Ran, error) {
 	name := r.PathValue("name")
-	return Ran{name}, c.rooms.Schedules.Run(r.Context(), name)
+	return Ran{name}, c.parts.Schedules.Run(r.Context(), name)
 }
 
 // PushFault is the body of POST /push/faults.
@@ -357,7 +371,7 @@ func (c *Console) pushFault(_ *http.Request, fault PushFault) (nothing, error) {
 		return nothing{}, &Problem{http.StatusBadRequest,
 			`write {"token": DEVICE_TOKEN, "error": "UNREGISTERED"}; error "" lets the token pass again`}
 	}
-	if err := c.rooms.Inbox.Fail(fault.Token, fault.Error); err != nil {
+	if err := c.parts.Inbox.Fail(fault.Token, fault.Error); err != nil {
 		return nothing{}, &Problem{http.StatusBadRequest, err.Error()}
 	}
 	return nothing{}, nil
@@ -391,8 +405,19 @@ type Token struct {
 }
 
 func (c *Console) token(r *http.Request, request TokenRequest) (Token, error) {
+	return c.parts.Token(r.Context(), request)
+}
+
+// Token makes a token, and signs the user up with the user pools that issue it. The error is a Problem if no API takes
+// such a token.
+func (p Parts) Token(ctx context.Context, request TokenRequest) (Token, error) {
 	if request.Subject == "" {
 		return Token{}, &Problem{http.StatusBadRequest, "sub: a token needs a subject"}
+	}
+	if strings.ContainsFunc(request.Subject, unicode.IsControl) {
+		return Token{}, &Problem{http.StatusBadRequest,
+			fmt.Sprintf("sub: got %q: write a subject without line breaks and other control characters",
+				request.Subject)}
 	}
 	var lifetime time.Duration
 	if request.Expires != "" {
@@ -402,14 +427,14 @@ func (c *Console) token(r *http.Request, request TokenRequest) (Token, error) {
 				fmt.Sprintf("expires %q: want a duration such as 30m or 1h", request.Expires)}
 		}
 	}
-	audience, apis, err := c.fill(&request)
+	audience, apis, err := p.fill(&request)
 	if err != nil {
 		return Token{}, err
 	}
-	if err := c.signUp(r.Context(), request, audience, apis); err != nil {
+	if err := p.signUp(ctx, request, audience, apis); err != nil {
 		return Token{}, fmt.Errorf("no token: %w: the next request tries again", err)
 	}
-	signed, err := c.rooms.Issuer.Mint(apigateway.Request{
+	signed, err := p.Issuer.Mint(apigateway.Request{
 		Issuer: request.Issuer, Subject: request.Subject, Audience: audience, Scope: request.Scope, Lifetime: lifetime,
 		Claims: request.Claims,
 	})
@@ -428,7 +453,7 @@ func (t TokenRequest) claim(name, otherwise string) string {
 }
 
 // signUp signs the user up with the pools of the token's issuer, which are those of all its APIs if they have several.
-func (c *Console) signUp(ctx context.Context, request TokenRequest, audience []string, apis []API) error {
+func (p Parts) signUp(ctx context.Context, request TokenRequest, audience []string, apis []API) error {
 	user := cognito.User{Subject: request.claim("sub", request.Subject), Email: request.claim("email", ""),
 		Clients: audience}
 	if id := request.claim("client_id", request.claim("aud", "")); id != "" {
@@ -442,7 +467,7 @@ func (c *Console) signUp(ctx context.Context, request TokenRequest, audience []s
 		}
 	}
 	for _, issuer := range issuers {
-		if err := c.rooms.Users.SignUp(ctx, issuer, user); err != nil {
+		if err := p.Users.SignUp(ctx, issuer, user); err != nil {
 			return err
 		}
 	}
@@ -451,14 +476,14 @@ func (c *Console) signUp(ctx context.Context, request TokenRequest, audience []s
 
 // fill chooses the fields that the request leaves empty, so that every API in question takes the token, and returns the
 // audience and these APIs.
-func (c *Console) fill(request *TokenRequest) (audience []string, matching []API, err error) {
+func (p Parts) fill(request *TokenRequest) (audience []string, matching []API, err error) {
 	audience = []string{}
 	if request.Audience != "" {
 		audience = append(audience, request.Audience)
 	}
 	var stacks []string
 	var all, protected []API
-	for _, api := range c.rooms.APIs {
+	for _, api := range p.APIs {
 		all = append(all, api.byAuthorizer()...)
 	}
 	for _, api := range all {
@@ -508,7 +533,7 @@ func (c *Console) discovery(r *http.Request) (map[string]any, error) {
 }
 
 func (c *Console) discoveryOfPool(r *http.Request) (map[string]any, error) {
-	issuer := c.rooms.Users.Issuer(r.PathValue("id"))
+	issuer := c.parts.Users.Issuer(r.PathValue("id"))
 	if issuer == "" {
 		return nil, &Problem{http.StatusNotFound,
 			fmt.Sprintf("no user pool %q: GET /user-pools lists those of the run", r.PathValue("id"))}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -71,12 +72,13 @@ func TestToken(t *testing.T) {
 		"NoStack":      {[]console.API{open, one, two}, `{"sub":"x","stack":"three"}`, 400, "one, two", nil},
 		"NoAuthorizer": {[]console.API{open}, `{"sub":"x"}`, 409, "no token", nil},
 		"NoSubject":    {[]console.API{one}, `{"sub":""}`, 400, "subject", nil},
+		"LineFeed":     {[]console.API{one}, `{"sub":"x\ny"}`, 400, `sub: got \"x\\ny\"`, nil},
 		"ZeroLife":     {[]console.API{one}, `{"sub":"x","expires":"0s"}`, 400, "expires", nil},
 		"NotJSON":      {[]console.API{one}, `sub=x`, 400, "body", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := console.New(console.Rooms{APIs: test.apis, Issuer: issuer, Users: &users{}})
+			c := console.New(console.Parts{APIs: test.apis, Issuer: issuer, Users: &users{}})
 			w := httptest.NewRecorder()
 			c.ServeHTTP(w, post("/token", test.body))
 			if w.Code != test.status || !strings.Contains(w.Body.String(), test.says) {
@@ -146,7 +148,7 @@ func TestTokenSignsUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			u := &users{}
-			c := console.New(console.Rooms{APIs: []console.API{one, two}, Issuer: issuer, Users: u})
+			c := console.New(console.Parts{APIs: []console.API{one, two}, Issuer: issuer, Users: u})
 			w := httptest.NewRecorder()
 			c.ServeHTTP(w, post("/token", test.body))
 			if w.Code != test.status || strings.Contains(w.Body.String(), "access_token") != (test.status == 200) {
@@ -198,7 +200,7 @@ func TestChangesNeedTheHeader(t *testing.T) {
 				r.Header.Set(console.Header, test.header)
 			}
 			w := httptest.NewRecorder()
-			console.New(console.Rooms{AWS: server, Webhooks: &webhooks.Receiver{}}).ServeHTTP(w, r)
+			console.New(console.Parts{AWS: server, Webhooks: &webhooks.Receiver{}}).ServeHTTP(w, r)
 			if w.Code != test.status || w.Code == 403 &&
 				!strings.Contains(w.Body.String(), "curl -H 'Onesynth-Console: 1'") {
 				t.Errorf("got %d %s", w.Code, w.Body)
@@ -210,7 +212,7 @@ func TestChangesNeedTheHeader(t *testing.T) {
 // Programs get the list of what there is, and browsers the page.
 func TestHome(t *testing.T) {
 	t.Parallel()
-	c := console.New(console.Rooms{})
+	c := console.New(console.Parts{})
 	for accept, want := range map[string]string{
 		"":                 "application/json",
 		"*/*":              "application/json",
@@ -229,7 +231,7 @@ func TestHome(t *testing.T) {
 
 func TestPage(t *testing.T) {
 	t.Parallel()
-	c := console.New(console.Rooms{})
+	c := console.New(console.Parts{})
 	get := func(path, etag string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodGet, "http://localhost:8079"+path, nil)
 		r.Header.Set("If-None-Match", etag)
@@ -237,15 +239,17 @@ func TestPage(t *testing.T) {
 		c.ServeHTTP(w, r)
 		return w
 	}
+	// The address of the files changes with them, so that browsers keep them.
+	base := regexp.MustCompile(`/page/[0-9a-f]+/`).FindString(get("/page/index.html", "").Body.String())
 	for path, kind := range map[string]string{
-		"/page/index.html": "text/html; charset=utf-8", "/page/page.css": "text/css; charset=utf-8",
-		"/page/views/tables.js": "text/javascript; charset=utf-8", "/page/icon.svg": "image/svg+xml",
+		"/page/index.html": "text/html; charset=utf-8", base + "page.css": "text/css; charset=utf-8",
+		base + "views/tables.js": "text/javascript; charset=utf-8", base + "icon.svg": "image/svg+xml",
 	} {
 		w := get(path, "")
 		header := w.Header()
 		policy := header.Get("Content-Security-Policy")
 		if w.Code != 200 || header.Get("Content-Type") != kind || header.Get("X-Content-Type-Options") != "nosniff" ||
-			header.Get("Cache-Control") != "no-cache" ||
+			strings.Contains(header.Get("Cache-Control"), "immutable") == strings.HasSuffix(path, ".html") ||
 			header.Get("Cross-Origin-Resource-Policy") != "same-origin" ||
 			header.Get("Referrer-Policy") != "no-referrer" || !strings.Contains(policy, "default-src 'none'") ||
 			!strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") ||
@@ -259,7 +263,8 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s: got %d again", path, again.Code)
 		}
 	}
-	for _, path := range []string{"/page/", "/page/none.js", "/page/../console.go", "/page/views"} {
+	for _, path := range []string{"/page/", base + "none.js", "/page/../console.go", base + "views",
+		base + "index.html"} {
 		if w := get(path, ""); w.Code == 200 {
 			t.Errorf("%s: got %d", path, w.Code)
 		}
@@ -269,7 +274,7 @@ func TestPage(t *testing.T) {
 // Where there is nothing, people get the page, which says so, and programs an error.
 func TestNowhere(t *testing.T) {
 	t.Parallel()
-	c := console.New(console.Rooms{})
+	c := console.New(console.Parts{})
 	for name, test := range map[string]struct{ method, accept, kind string }{
 		"People":   {"GET", "text/html,*/*;q=0.8", "text/html; charset=utf-8"},
 		"Programs": {"GET", "*/*", "application/json"},
@@ -294,7 +299,7 @@ func TestNowhere(t *testing.T) {
 // The event of an invocation is JSON, as AWS Lambda's is.
 func TestInvokeErr(t *testing.T) {
 	t.Parallel()
-	c := console.New(console.Rooms{})
+	c := console.New(console.Parts{})
 	w := httptest.NewRecorder()
 	c.ServeHTTP(w, post("/functions/worker/invoke", "next=0"))
 	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "event as JSON") {
@@ -313,7 +318,7 @@ func TestQueryEndsWithItsReader(t *testing.T) {
 			t.Parallel()
 			began, ended := make(chan struct{}), make(chan error, 1)
 			server := httptest.NewServer(console.New(
-				console.Rooms{QueryLake: func(ctx context.Context, _ catalog.Question) (catalog.Answer, error) {
+				console.Parts{QueryLake: func(ctx context.Context, _ catalog.Question) (catalog.Answer, error) {
 					close(began)
 					<-ctx.Done()
 					ended <- ctx.Err()

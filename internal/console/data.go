@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// mostListed is the default length of a page of folders and objects, and its limit.
-	mostListed, limitListed = 200, 1000
-	// mostRows is the default number of rows of an answer to SQL, and its limit.
-	mostRows, limitRows = 500, 10_000
+	// maxListed is the default length of a page of folders and objects, and its limit.
+	maxListed, limitListed = 200, 1000
+	// maxRows is the default number of rows of an answer to SQL, and its limit.
+	maxRows, limitRows = 500, 10_000
 )
 
 // number reads a parameter that is a whole number, from 1 to most.
@@ -57,7 +57,7 @@ type times struct {
 }
 
 func (c *Console) tables(r *http.Request) ([]tableView, error) {
-	tables, err := c.rooms.Databases.Tables(r.Context())
+	tables, err := c.parts.Databases.Tables(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (c *Console) tables(r *http.Request) ([]tableView, error) {
 }
 
 func (c *Console) table(r *http.Request) (designView, error) {
-	design, err := c.rooms.Databases.Design(r.PathValue("name"), r.URL.Query().Get("stack"))
+	design, err := c.parts.Databases.Design(r.PathValue("name"), r.URL.Query().Get("stack"))
 	return designView{design, c.timesOf(design)}, err
 }
 
@@ -77,7 +77,7 @@ func (c *Console) timesOf(table dynamodb.Design) (found times) {
 	if table.TimeToLive != "" {
 		found.Times = append(found.Times, table.TimeToLive)
 	}
-	for _, stack := range c.rooms.Assembly.Stacks {
+	for _, stack := range c.parts.Assembly.Stacks {
 		if stack.Name == table.Stack {
 			found.Times = append(found.Times, lakeTimes(stack.Metadata)...)
 		}
@@ -113,7 +113,7 @@ func (c *Console) items(r *http.Request) (dynamodb.Items, error) {
 		return dynamodb.Items{}, err
 	}
 	asked := r.URL.Query()
-	return c.rooms.Databases.Items(r.Context(), dynamodb.ItemsQuery{
+	return c.parts.Databases.Items(r.Context(), dynamodb.ItemsQuery{
 		Table: r.PathValue("name"), Stack: asked.Get("stack"), Index: asked.Get("index"),
 		Partition: asked.Get("partition"), Sort: asked.Get("sort"),
 		Text: asked.Get("text"), Most: most, After: asked.Get("after"),
@@ -133,7 +133,7 @@ func (c *Console) item(r *http.Request) (OneItem, error) {
 		return OneItem{}, &Problem{http.StatusBadRequest,
 			fmt.Sprintf(`key: got %q: write the item's key in DynamoDB's JSON, such as {"id": {"S": "a"}}`, asked.Get("key"))}
 	}
-	item, err := c.rooms.Databases.Item(r.Context(), r.PathValue("name"), asked.Get("stack"), key)
+	item, err := c.parts.Databases.Item(r.Context(), r.PathValue("name"), asked.Get("stack"), key)
 	return OneItem{item}, err
 }
 
@@ -148,8 +148,8 @@ type ItemChange struct {
 }
 
 func (c *Console) replaceItem(r *http.Request, change ItemChange) (nothing, error) {
-	return nothing{}, c.rooms.AWS.DynamoDB.WithoutRequests(func() error {
-		return c.rooms.Databases.ReplaceItem(r.Context(), r.PathValue("name"), change.Stack, change.Was, change.Item)
+	return nothing{}, c.parts.AWS.DynamoDB.WithoutRequests(func() error {
+		return c.parts.Databases.ReplaceItem(r.Context(), r.PathValue("name"), change.Stack, change.Was, change.Item)
 	})
 }
 
@@ -160,43 +160,43 @@ type Swept struct {
 }
 
 func (c *Console) sweep(r *http.Request) (Swept, error) {
-	n, err := c.rooms.Databases.Sweep(r.Context())
+	n, err := c.parts.Databases.Sweep(r.Context())
 	return Swept{n}, err
 }
 
 func (c *Console) flushStreams(r *http.Request) ([]eventsource.Delivery, error) {
-	if err := c.rooms.Mappings.Flush(r.Context()); err != nil {
+	if err := c.parts.Mappings.Flush(r.Context()); err != nil {
 		return nil, err
 	}
-	return c.rooms.Mappings.Streams(), nil
+	return c.parts.Mappings.Streams(), nil
 }
 
 func (c *Console) objects(r *http.Request) ([]s3.Object, error) {
-	return c.rooms.Buckets.Objects(r.PathValue("name"), r.URL.Query().Get("prefix"))
+	return c.parts.Buckets.Objects(r.PathValue("name"), r.URL.Query().Get("prefix"))
 }
 
 func (c *Console) browse(r *http.Request) (s3.Page, error) {
-	most, err := number(r, "limit", mostListed, limitListed)
+	most, err := number(r, "limit", maxListed, limitListed)
 	if err != nil {
 		return s3.Page{}, err
 	}
 	asked := r.URL.Query()
-	return c.rooms.Buckets.Browse(r.PathValue("name"), asked.Get("prefix"), asked.Get("after"), most)
+	return c.parts.Buckets.Browse(r.PathValue("name"), asked.Get("prefix"), asked.Get("after"), most)
 }
 
 func (c *Console) queryLake(r *http.Request, question catalog.Question) (catalog.Answer, error) {
-	if c.rooms.QueryLake == nil {
+	if c.parts.QueryLake == nil {
 		return catalog.Answer{}, &Problem{http.StatusNotImplemented,
 			"this program has no engine for SQL: the command onesynth has one"}
 	}
 	switch {
 	case question.Most == 0:
-		question.Most = mostRows
+		question.Most = maxRows
 	case question.Most < 0 || question.Most > limitRows:
 		return catalog.Answer{}, &Problem{http.StatusBadRequest,
 			fmt.Sprintf("most: got %d: write a number of rows from 1 to %d", question.Most, limitRows)}
 	}
-	answer, err := c.rooms.QueryLake(r.Context(), question)
+	answer, err := c.parts.QueryLake(r.Context(), question)
 	if err != nil {
 		return catalog.Answer{}, &Problem{http.StatusBadRequest, err.Error()}
 	}
@@ -208,7 +208,7 @@ func (c *Console) push(r *http.Request) ([]fcm.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	messages := c.rooms.Inbox.Messages()
+	messages := c.parts.Inbox.Messages()
 	if most > 0 {
 		messages = messages[max(0, len(messages)-most):]
 	}

@@ -104,7 +104,7 @@ type Arrow struct {
 // mapOf answers with the map of a stack, or of all.
 func (c *Console) mapOf(r *http.Request) (Map, error) {
 	var stacks []string
-	for _, one := range c.rooms.Assembly.Stacks {
+	for _, one := range c.parts.Assembly.Stacks {
 		stacks = append(stacks, one.Name)
 	}
 	stack, err := choice(r, "stack", stacks)
@@ -117,7 +117,7 @@ func (c *Console) mapOf(r *http.Request) (Map, error) {
 	}
 	answer, near := Map{Parts: []Part{}, Arrows: []Arrow{}}, map[string]bool{}
 	own := func(id string) bool { return stack == "" || plan.parts[plan.at[id]].Stack == stack }
-	counts := c.rooms.Trace.Ways()
+	counts := c.parts.Trace.Ways()
 	for _, one := range plan.arrows {
 		if !own(one.From) && !own(one.To) {
 			continue
@@ -139,7 +139,7 @@ func (c *Console) mapOf(r *http.Request) (Map, error) {
 			part.Routes[i].All, part.Routes[i].Failed = sum(counts, []trace.Way{{Kind: trace.HTTP, Stack: part.Stack,
 				API: part.Name, From: route.Key}})
 		}
-		if queue := c.rooms.AWS.Queue(part.ID); part.Kind == QueuePart && queue != nil {
+		if queue := c.parts.AWS.Queue(part.ID); part.Kind == QueuePart && queue != nil {
 			part.Messages = len(queue.Messages())
 		}
 		answer.Parts = append(answer.Parts, part)
@@ -156,7 +156,7 @@ func sum(counts map[trace.Way]trace.Count, ways []trace.Way) (all, failed int) {
 
 // recordsOf is how many records of the stream of the table have been read. Each function reads all of them.
 func (c *Console) recordsOf(table string) (most int) {
-	for _, delivery := range c.rooms.Mappings.Streams() {
+	for _, delivery := range c.parts.Mappings.Streams() {
 		if of, _, _ := strings.Cut(delivery.SourceARN, "/stream/"); of == table {
 			most = max(most, delivery.Read)
 		}

@@ -129,7 +129,7 @@ func mapped(t *testing.T, recorder *trace.Recorder, a *assembly.Assembly) (c *co
 		t.Fatal(err)
 	}
 	endpoint.Queue("jobs").Send("one", nil)
-	c = console.New(console.Rooms{Assembly: a, AWS: endpoint, Mappings: mappings, Lakes: lakes, Trace: recorder})
+	c = console.New(console.Parts{Assembly: a, AWS: endpoint, Mappings: mappings, Lakes: lakes, Trace: recorder})
 	w := httptest.NewRecorder()
 	c.ServeHTTP(w, httptest.NewRequest("GET", "/map?stack=Stack", nil))
 	if err := json.Unmarshal(w.Body.Bytes(), &of); err != nil || w.Code != 200 {

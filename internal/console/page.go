@@ -3,28 +3,21 @@ package console
 // The page for people. Its scripts make it from the JSON that programs get.
 
 import (
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"mime"
 	"net/http"
-	"path"
 	"strings"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/site"
 )
 
 //go:embed page
 var files embed.FS
 
-// asset is a file of the page.
-type asset struct {
-	content    []byte
-	kind, etag string
-}
-
-// assets are the files of the page, by their paths below /page/.
-type assets map[string]asset
+// pagePath is the address of the page itself. Its other files are below the same folder.
+const pagePath = "/page/index.html"
 
 // contentSecurityPolicy lets the page load its own files, and nothing else. Texts that strangers stored can start
 // nothing.
@@ -33,72 +26,32 @@ const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 
 	"frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types " +
 	"'none'"
 
-func readAssets() assets {
-	all := assets{}
-	err := fs.WalkDir(files, "page", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := files.ReadFile(name)
-		sum := sha256.Sum256(content)
-		all["/"+name] = asset{content, kindOf(name), `"` + hex.EncodeToString(sum[:8]) + `"`}
-		return err
+func newPage() *site.Site {
+	own, err := fs.Sub(files, "page")
+	if err != nil {
+		panic(err) // the folder is in the binary
+	}
+	page, err := site.New(site.Config{
+		Files: own, Documents: map[string]string{pagePath: "index.html"}, Prefix: "/page/",
+		Header: http.Header{
+			"Content-Security-Policy": {contentSecurityPolicy}, "X-Content-Type-Options": {"nosniff"},
+			"Referrer-Policy": {"no-referrer"}, "Cross-Origin-Opener-Policy": {"same-origin"},
+		},
+		NotFound: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			writeJSON(w, http.StatusNotFound, map[string]string{"error": "the page has no file " + r.URL.Path})
+		}),
 	})
 	if err != nil {
-		panic(err) // the files are in the binary
+		panic(err) // so are the files
 	}
-	return all
-}
-
-// kindOf does not ask the machine's tables of types, which may have another for scripts.
-func kindOf(name string) string {
-	switch path.Ext(name) {
-	case ".html":
-		return "text/html; charset=utf-8"
-	case ".css":
-		return "text/css; charset=utf-8"
-	case ".js":
-		return "text/javascript; charset=utf-8"
-	case ".svg":
-		return "image/svg+xml"
-	}
-	return "application/octet-stream"
-}
-
-// ServeHTTP serves a file of the page by its path.
-func (a assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a.serve(w, r, r.URL.Path, http.StatusOK)
-}
-
-// serve answers with a file and a status.
-func (a assets) serve(w http.ResponseWriter, r *http.Request, name string, status int) {
-	found, ok := a[name]
-	if !ok {
-		writeJSON(w, http.StatusNotFound, map[string]string{"error": "the page has no file " + name})
-		return
-	}
-	header := w.Header()
-	header.Set("Content-Type", found.kind)
-	header.Set("ETag", found.etag)
-	// The next version of the command may be another page at the same address.
-	header.Set("Cache-Control", "no-cache")
-	header.Set("Content-Security-Policy", contentSecurityPolicy)
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Referrer-Policy", "no-referrer")
-	header.Set("Cross-Origin-Opener-Policy", "same-origin")
-	if status == http.StatusOK && r.Header.Get("If-None-Match") == found.etag {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	w.WriteHeader(status)
-	_, _ = w.Write(found.content)
+	return page
 }
 
 // home answers people with the page, and programs with the list of what there is.
 func (c *Console) home(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Vary", "Accept")
 	if wantsPage(r.Header.Get("Accept")) {
-		c.pages.serve(w, r, "/page/index.html", http.StatusOK)
+		c.page.Answer(w, r, pagePath, http.StatusOK)
 		return
 	}
 	c.answer(c.index)(w, r)
@@ -109,7 +62,7 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request) {
 func (c *Console) nowhere(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Vary", "Accept")
 	if r.Method == http.MethodGet && wantsPage(r.Header.Get("Accept")) {
-		c.pages.serve(w, r, "/page/index.html", http.StatusNotFound)
+		c.page.Answer(w, r, pagePath, http.StatusNotFound)
 		return
 	}
 	c.answer(func(r *http.Request) (any, error) {

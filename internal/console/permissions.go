@@ -24,22 +24,22 @@ type permissionView struct {
 // permissions are those of each function and schedule: used, granted without use, and refused.
 func (c *Console) permissions() []permissionsView {
 	views := map[string]*permissionsView{}
-	for _, name := range c.rooms.AWS.Callers() {
+	for _, name := range c.parts.AWS.Callers() {
 		view := &permissionsView{
 			Function: name, Used: []permissionView{}, Unused: []permissionView{}, Refused: []permissionView{},
 		}
-		for _, grant := range c.rooms.AWS.UnusedGrants(name) {
+		for _, grant := range c.parts.AWS.UnusedGrants(name) {
 			one := permissionView{Action: grant.Action, Resource: grant.Resource, Source: grant.Source}
 			view.Unused = append(view.Unused, one)
 		}
 		views[name] = view
 	}
-	for _, use := range c.rooms.AWS.Used() {
+	for _, use := range c.parts.AWS.Used() {
 		if view := views[use.Function]; view != nil {
 			view.Used = append(view.Used, permissionView{Action: use.Action, Resource: use.Resource})
 		}
 	}
-	for _, refusal := range c.rooms.AWS.Refused() {
+	for _, refusal := range c.parts.AWS.Refused() {
 		if view := views[refusal.Function]; view != nil {
 			one := permissionView{Action: refusal.Action, Resource: refusal.Resource, Times: refusal.Times}
 			view.Refused = append(view.Refused, one)

@@ -55,7 +55,7 @@ func (c *Console) messageViews(queue *sqs.Queue, messages []sqs.Message) []messa
 
 func (c *Console) queues() []queueView {
 	views := []queueView{}
-	for _, queue := range c.rooms.AWS.Queues() {
+	for _, queue := range c.parts.AWS.Queues() {
 		views = append(views, c.queueView(queue))
 	}
 	return views
@@ -70,7 +70,7 @@ func (c *Console) queueView(queue *sqs.Queue) queueView {
 
 // queueOf returns the queue that a request names.
 func (c *Console) queueOf(r *http.Request) (*sqs.Queue, error) {
-	queue := c.rooms.AWS.Queue(r.PathValue("name"))
+	queue := c.parts.AWS.Queue(r.PathValue("name"))
 	if queue == nil {
 		return nil, &Problem{http.StatusNotFound,
 			fmt.Sprintf("no queue %q: GET /queues lists them", r.PathValue("name"))}
@@ -104,7 +104,7 @@ func (c *Console) queue(r *http.Request) (queueView, error) {
 
 // deliveries tells how far the delivery of the queue's messages to each function is.
 func (c *Console) deliveries(name string) (to []eventsource.Delivery) {
-	for _, delivery := range c.rooms.Mappings.Queues() {
+	for _, delivery := range c.parts.Mappings.Queues() {
 		if delivery.Queue == name {
 			to = append(to, delivery)
 		}

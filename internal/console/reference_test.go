@@ -13,10 +13,10 @@ import (
 // docs/reference/console.md has every request that the console answers, and the forms of bodies and answers.
 func TestConsoleReference(t *testing.T) {
 	t.Parallel()
-	source := reference.Read(t, "internal/console", "internal/aws", "internal/services/*", "internal/trace",
-		"internal/lake/catalog", "internal/eventsource")
+	source := reference.Read(t, "internal/console", "internal/aws", "internal/services/*",
+		"internal/trace", "internal/lake/catalog", "internal/eventsource")
 	routes := append([]route{{request: "GET /", does: "What there is. A browser gets the page instead.",
-		answers: reflect.TypeFor[Index]()}}, New(Rooms{}).routes...)
+		answers: reflect.TypeFor[Index]()}}, New(Parts{}).routes...)
 	routes = append(routes, route{request: "POST " + WebhooksPath + "{path...}",
 		does: "The endpoint for webhooks of the run. It needs no header " + Header + "."})
 	var roots []string

@@ -27,12 +27,12 @@ type route struct {
 }
 
 // New returns the console of a run.
-func New(rooms Rooms) *Console {
-	c := &Console{rooms: rooms, mux: http.NewServeMux(), pages: readAssets()}
-	c.plan = sync.OnceValues(func() (*plan, error) { return readPlan(rooms.Assembly, rooms.Lakes) })
+func New(parts Parts) *Console {
+	c := &Console{parts: parts, mux: http.NewServeMux(), page: newPage()}
+	c.plan = sync.OnceValues(func() (*plan, error) { return readPlan(parts.Assembly, parts.Lakes) })
 	c.mux.HandleFunc("GET /{$}", c.home)
-	c.mux.Handle("GET /page/", c.pages)
-	c.mux.Handle("POST "+WebhooksPath, http.StripPrefix(strings.TrimSuffix(WebhooksPath, "/"), rooms.Webhooks))
+	c.page.Register(c.mux)
+	c.mux.Handle("POST "+WebhooksPath, http.StripPrefix(strings.TrimSuffix(WebhooksPath, "/"), parts.Webhooks))
 	c.runRoutes()
 	c.dataRoutes()
 	c.messageRoutes()
@@ -44,16 +44,17 @@ func New(rooms Rooms) *Console {
 // runRoutes are about functions, requests and schedules.
 func (c *Console) runRoutes() {
 	show(c, "GET /functions", "The functions, with figures since the start and their processes.",
-		c.rooms.Functions.Functions)
+		c.parts.Functions.Functions)
 	serve(c, "GET /functions/{name}/environment", "The variables of a function's environment. Values that are secrets "+
 		"are left out.", c.environment)
 	serve(c, "POST /functions/{name}/kill", "Kills a process of the function, as a crash would.", c.kill)
 	serve(c, "POST /functions/{name}/invoke",
 		"Invokes the function, past all roles. The body is the event, any JSON.", c.invoke)
 	serve(c, "GET /requests?search=TEXT&only=OUTCOME&stack=NAME&limit=N&before=SEQ", "Requests of the run, newest "+
-		"first: those that have the text in their path, function, id or error, or that status if it is a number of "+
-		"three digits, at most limit (100, or up to 500). only chooses those that are failed, 4xx, 5xx or slow (a "+
-		"second or more). before takes the next of the page before.", c.requests)
+		"first: those that have the text in their path, function, id, idempotency key or error, in the code or "+
+		"message of the answer, or in the error of a call; or that status if it is a number of three digits; at most "+
+		"limit (100, or up to 500). only chooses those that are failed, 4xx, 5xx or slow (a second or more). before "+
+		"takes the next of the page before.", c.requests)
 	serve(c, "GET /requests/{id}", "A request: what was sent and answered, and what it did, call by call. The run "+
 		"keeps 48 MB of what was sent and answered, and forgets that of the oldest requests first.", c.request)
 	take(c, "POST /requests/{id}/again", "Sends a request of an API once more, with the headers and the body that it "+
@@ -89,23 +90,23 @@ func (c *Console) dataRoutes() {
 		"longer as it was read.", c.replaceItem)
 	serve(c, "POST /sweep", "Deletes the items that have expired.", c.sweep)
 	show(c, "GET /engine", "How busy DynamoDB Local was.", func() dynamodb.EngineUse {
-		return c.rooms.AWS.DynamoDB.EngineUse()
+		return c.parts.AWS.DynamoDB.EngineUse()
 	})
 	show(c, "GET /capacity", "The capacity units and requests that functions used, by table, index or bucket.",
-		func() []aws.CapacityRow { return c.rooms.AWS.Capacity() })
-	do(c, "DELETE /capacity", "Counts capacity from zero again.", func() { c.rooms.AWS.ResetCapacity() })
-	show(c, "GET /streams", "How far the delivery of each stream to each function is.", c.rooms.Mappings.Streams)
+		func() []aws.CapacityRow { return c.parts.AWS.Capacity() })
+	do(c, "DELETE /capacity", "Counts capacity from zero again.", func() { c.parts.AWS.ResetCapacity() })
+	show(c, "GET /streams", "How far the delivery of each stream to each function is.", c.parts.Mappings.Streams)
 	serve(c, "POST /streams/flush", "Delivers what waits in the streams, and answers when functions have taken it.",
 		c.flushStreams)
-	show(c, "GET /buckets", "The buckets.", c.rooms.Buckets.Buckets)
+	show(c, "GET /buckets", "The buckets.", c.parts.Buckets.Buckets)
 	serve(c, "GET /buckets/{name}?prefix=PREFIX", "The objects whose keys begin with the prefix.", c.objects)
 	serve(c, "GET /buckets/{name}/browse?prefix=PREFIX&after=KEY&limit=N",
 		"A page of the folders and objects right below the prefix, at most limit (200, or up to 1,000).", c.browse)
 	c.handle(route{request: "GET /buckets/{name}/objects/{key...}?first=BYTES", does: "The content of an object, or " +
 		"its first bytes; the header X-Object-Size then has the size of all of it."}, c.object)
 	show(c, "GET /lakes", "The lakes, with their tables, views and saved queries.",
-		func() []catalog.Lake { return c.rooms.Lakes })
-	take(c, "POST /lakes/query", "Answers SQL on a lake. A run of local.Start has no engine for it, and answers 501.",
+		func() []catalog.Lake { return c.parts.Lakes })
+	take(c, "POST /lakes/query", "Answers SQL on a lake. A run of run.Start has no engine for it, and answers 501.",
 		c.queryLake)
 }
 
@@ -113,11 +114,11 @@ func (c *Console) dataRoutes() {
 func (c *Console) messageRoutes() {
 	serve(c, "GET /push?limit=N", "The push messages that the run sent to Firebase Cloud Messaging, oldest first; "+
 		"with a limit the newest ones.", c.push)
-	do(c, "DELETE /push", "Forgets the messages.", c.rooms.Inbox.Clear)
+	do(c, "DELETE /push", "Forgets the messages.", c.parts.Inbox.Clear)
 	take(c, "POST /push/faults", "Lets messages to a device fail.", c.pushFault)
 	serve(c, "GET /webhooks?limit=N", "The webhooks that came to the console's endpoint, oldest first; with a limit "+
 		"the newest ones.", c.webhooks)
-	do(c, "DELETE /webhooks", "Forgets the webhooks.", c.rooms.Webhooks.Clear)
+	do(c, "DELETE /webhooks", "Forgets the webhooks.", c.parts.Webhooks.Clear)
 	take(c, "POST /webhooks/behaviours", "Lets a path of the endpoint fail, hang or redirect.", c.behave)
 	take(c, "POST /webhooks/secrets", "Checks signatures of further webhooks by these secrets.", c.knowSecrets)
 	show(c, "GET /queues", "The queues.", c.queues)
@@ -128,7 +129,7 @@ func (c *Console) messageRoutes() {
 		"then removes the message.", c.again)
 	serve(c, "POST /queues/{name}/due", "Lets the time pass for which messages of the queue wait.", c.dueMessages)
 	serve(c, "DELETE /queues/{name}/messages/{id}", "Removes a message.", c.dropMessage)
-	show(c, "GET /buses", "The buses, with their rules.", func() []events.Bus { return c.rooms.AWS.Events.Buses() })
+	show(c, "GET /buses", "The buses, with their rules.", func() []events.Bus { return c.parts.AWS.Events.Buses() })
 	serve(c, "GET /buses/events?search=TEXT&limit=N", "Events that came to the buses, newest first: those that have "+
 		"the text, at most limit (200, or up to 1,000).", c.published)
 	take(c, "POST /buses/{name}/events", "Puts an event on the bus, past all roles.", c.publish)
@@ -139,7 +140,7 @@ func (c *Console) accessRoutes() {
 	take(c, "POST /token", "Makes a token that the JWT authorizers of the APIs accept, and signs its user up.", c.token)
 	take(c, "POST /try", "Sends a request to an API of the run.", c.try)
 	show(c, "GET /user-pools", "The user pools, with their clients and sign-ups.", func() []cognito.Status {
-		return c.rooms.Users.Pools()
+		return c.parts.Users.Pools()
 	})
 	show(c, "GET /secrets", "The names of the secrets, and who reads them.", c.secrets)
 	show(c, "GET /parameters", "The parameters of AWS Systems Manager, and who reads them. A SecureString has no "+
@@ -147,22 +148,22 @@ func (c *Console) accessRoutes() {
 	show(c, "GET /permissions", "What each function and schedule used of its role, did not use, and was refused.",
 		c.permissions)
 	show(c, "GET /used-permissions", "What functions and schedules used of their roles.",
-		func() []aws.Use { return c.rooms.AWS.Used() })
-	show(c, "GET /refused", "What roles refused.", func() []aws.Refusal { return c.rooms.AWS.Refused() })
+		func() []aws.Use { return c.parts.AWS.Used() })
+	show(c, "GET /refused", "What roles refused.", func() []aws.Refusal { return c.parts.AWS.Refused() })
 	show(c, "GET /attention", "What needs a look: faults that are on, dead letters, failed schedules, and refused "+
 		"permissions.", c.attention)
 	show(c, "GET /faults", "The faults of AWS that the run injects.",
-		func() aws.Faults { return c.rooms.AWS.Faults() })
+		func() aws.Faults { return c.parts.AWS.Faults() })
 	take(c, "POST /faults", "Replaces the faults, each a probability from 0 to 1.", c.setFaults)
 	serve(c, "GET /.well-known/openid-configuration", "The discovery document of the issuer of tokens (OpenID "+
 		"Connect).", c.discovery)
 	serve(c, "GET /.well-known/jwks.json", "The keys of the issuer of tokens (JSON Web Key Set).",
-		func(*http.Request) (map[string]any, error) { return c.rooms.Issuer.JWKS() })
+		func(*http.Request) (map[string]any, error) { return c.parts.Issuer.JWKS() })
 	serve(c, "GET /user-pools/{id}/.well-known/openid-configuration", "The same document with the issuer that the "+
 		"tokens of a user pool name.", c.discoveryOfPool)
 	for _, one := range cognito.Endpoints() {
 		c.handle(route{request: one.Request, does: one.Does}, func(w http.ResponseWriter, r *http.Request) {
-			c.rooms.Users.Endpoints().ServeHTTP(w, r)
+			c.parts.Users.Endpoints().ServeHTTP(w, r)
 		})
 	}
 }

@@ -24,14 +24,14 @@ type readers struct {
 // readersOf finds who has read the resource of an ARN, or may, by one of the actions.
 func (c *Console) readersOf(arn string, actions ...string) readers {
 	found := readers{ReadBy: []string{}, MayRead: []string{}}
-	for _, use := range c.rooms.AWS.Used() {
+	for _, use := range c.parts.AWS.Used() {
 		if use.Resource == arn && slices.Contains(actions, use.Action) {
 			found.ReadBy = append(found.ReadBy, use.Function)
 		}
 	}
 	found.ReadBy = slices.Compact(found.ReadBy)
-	for _, name := range c.rooms.AWS.Callers() {
-		for _, grant := range c.rooms.AWS.UnusedGrants(name) {
+	for _, name := range c.parts.AWS.Callers() {
+		for _, grant := range c.parts.AWS.UnusedGrants(name) {
 			may := slices.ContainsFunc(actions, func(action string) bool { return grant.Matches(action, arn) })
 			if may && !slices.Contains(found.ReadBy, name) && !slices.Contains(found.MayRead, name) {
 				found.MayRead = append(found.MayRead, name)
@@ -51,7 +51,7 @@ type secretView struct {
 
 func (c *Console) secrets() []secretView {
 	views := []secretView{}
-	for _, resource := range c.rooms.Assembly.Resources("AWS::SecretsManager::Secret") {
+	for _, resource := range c.parts.Assembly.Resources("AWS::SecretsManager::Secret") {
 		views = append(views, secretView{Name: resource.Name, ARN: resource.ARN, Stack: resource.Stack.Name,
 			readers: c.readersOf(resource.ARN, "secretsmanager:GetSecretValue")})
 	}
@@ -66,7 +66,7 @@ type parameterView struct {
 
 func (c *Console) parameters() []parameterView {
 	views := []parameterView{}
-	for _, one := range c.rooms.AWS.Parameters() {
+	for _, one := range c.parts.AWS.Parameters() {
 		views = append(views, parameterView{one,
 			c.readersOf(one.ARN, "ssm:GetParameter", "ssm:GetParameters", "ssm:GetParametersByPath")})
 	}
@@ -87,14 +87,14 @@ var secretName = regexp.MustCompile(`(?i)secret|token|password|key|credential`)
 
 // environment answers with the variables of a function, by name.
 func (c *Console) environment(r *http.Request) ([]Variable, error) {
-	given, err := c.rooms.Functions.Environment(r.PathValue("name"))
+	given, err := c.parts.Functions.Environment(r.PathValue("name"))
 	if err != nil {
 		return nil, err
 	}
 	var declared struct {
 		Environment struct{ Variables map[string]string }
 	}
-	for _, resource := range c.rooms.Assembly.Resources("AWS::Lambda::Function") {
+	for _, resource := range c.parts.Assembly.Resources("AWS::Lambda::Function") {
 		if resource.Name == r.PathValue("name") {
 			if err := resource.Decode(&declared); err != nil {
 				return nil, err
@@ -123,7 +123,7 @@ func (c *Console) secretTexts() (texts []string) {
 			texts = append(texts, text)
 		}
 	}
-	for _, resource := range c.rooms.Assembly.Resources("AWS::SecretsManager::Secret") {
+	for _, resource := range c.parts.Assembly.Resources("AWS::SecretsManager::Secret") {
 		value, _ := resource.Properties["SecretString"].(string)
 		add(value)
 		var members map[string]any
@@ -134,7 +134,7 @@ func (c *Console) secretTexts() (texts []string) {
 			}
 		}
 	}
-	for _, resource := range c.rooms.Assembly.Resources("AWS::SSM::Parameter") {
+	for _, resource := range c.parts.Assembly.Resources("AWS::SSM::Parameter") {
 		if value, _ := resource.Properties["Value"].(string); resource.Properties["Type"] == "SecureString" {
 			add(value)
 		}

@@ -29,7 +29,7 @@ func (c *Console) requests(r *http.Request) (Requests, error) {
 	if err != nil {
 		return Requests{}, err
 	}
-	limit, err := number(r, "limit", defaultRequests, trace.MostRequests)
+	limit, err := number(r, "limit", defaultRequests, trace.MaxResults)
 	if err != nil {
 		return Requests{}, err
 	}
@@ -38,7 +38,7 @@ func (c *Console) requests(r *http.Request) (Requests, error) {
 	if err != nil {
 		return Requests{}, err
 	}
-	found, more := c.rooms.Trace.Requests(trace.Search{Limit: limit, Before: int64(before),
+	found, more := c.parts.Trace.Requests(trace.Search{Limit: limit, Before: int64(before),
 		Text: query.Get("search"), Stack: query.Get("stack"), Only: only})
 	answer := Requests{Requests: found}
 	if more {
@@ -49,7 +49,7 @@ func (c *Console) requests(r *http.Request) (Requests, error) {
 
 func (c *Console) request(r *http.Request) (trace.Details, error) {
 	id := r.PathValue("id")
-	details, ok := c.rooms.Trace.Request(id)
+	details, ok := c.parts.Trace.Request(id)
 	if !ok {
 		return trace.Details{}, &Problem{http.StatusNotFound,
 			fmt.Sprintf("no request %q: the run keeps the newest %d (GET /requests)", id, trace.MaxRequests)}
@@ -66,7 +66,7 @@ func (c *Console) lines(r *http.Request) ([]trace.Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.rooms.Trace.Newest(filter, limit), nil
+	return c.parts.Trace.Newest(filter, limit), nil
 }
 
 func lineFilter(r *http.Request) (trace.LineFilter, error) {
@@ -102,7 +102,7 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	only := r.URL.Query().Get("type")
-	events, stop := c.rooms.Trace.Listen()
+	events, stop := c.parts.Trace.Listen()
 	defer stop()
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -112,7 +112,7 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 	if _, err := fmt.Fprint(w, ": connected\n\n"); err != nil || controller.Flush() != nil {
 		return
 	}
-	if change := c.rooms.Trace.Change(); change != nil && only == "" {
+	if change := c.parts.Trace.Change(); change != nil && only == "" {
 		writeEvent(w, "change", 0, change)
 		_ = controller.Flush()
 	}

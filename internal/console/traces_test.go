@@ -29,7 +29,7 @@ func record(t *testing.T) *trace.Recorder {
 
 func TestTraces(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(console.New(console.Rooms{Trace: record(t)}))
+	server := httptest.NewServer(console.New(console.Parts{Trace: record(t)}))
 	t.Cleanup(server.Close)
 	second := "00000001-0000-4000-8000-000000000000"
 	for path, test := range map[string]struct {
@@ -81,7 +81,7 @@ func TestEvents(t *testing.T) {
 	t.Parallel()
 	recorder := record(t)
 	recorder.Changed(trace.Change{What: "build", State: "failed", Text: "links.go:1:1: a\nb"})
-	server := httptest.NewServer(console.New(console.Rooms{Trace: recorder}))
+	server := httptest.NewServer(console.New(console.Parts{Trace: recorder}))
 	t.Cleanup(server.Close)
 	listen := func(query string) *bufio.Scanner {
 		response, err := http.Get(server.URL + "/events" + query)

@@ -44,7 +44,7 @@ var trying = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) er
 // try sends a request to an API of the run. The page may send none itself: its policy lets it reach the console alone,
 // and an API takes requests of those pages that its CORS configuration names.
 func (c *Console) try(r *http.Request, wanted Try) (Tried, error) {
-	if !slices.ContainsFunc(c.rooms.APIs, func(api API) bool { return api.URL == wanted.API }) {
+	if !slices.ContainsFunc(c.parts.APIs, func(api API) bool { return api.URL == wanted.API }) {
 		return Tried{}, &Problem{http.StatusBadRequest,
 			fmt.Sprintf("api: got %q: write the address of an API of the run (GET / lists them)", wanted.API)}
 	}
@@ -68,8 +68,8 @@ type SendAgain struct {
 // sendAgain sends a request once more, with the headers that its client sent, secrets included.
 func (c *Console) sendAgain(r *http.Request, how SendAgain) (Tried, error) {
 	id := r.PathValue("id")
-	origin, sent, whole := c.rooms.Trace.Sent(id)
-	at := slices.IndexFunc(c.rooms.APIs, func(api API) bool {
+	origin, sent, whole := c.parts.Trace.Sent(id)
+	at := slices.IndexFunc(c.parts.APIs, func(api API) bool {
 		return api.Stack == origin.Stack && api.Name == origin.API
 	})
 	if !whole || at < 0 {
@@ -86,7 +86,7 @@ func (c *Console) sendAgain(r *http.Request, how SendAgain) (Tried, error) {
 			sent.Header.Set(name, how.IdempotencyKey)
 		}
 	}
-	return send(r.Context(), origin.Method, c.rooms.APIs[at].URL+origin.Path, sent.Header, sent.Body)
+	return send(r.Context(), origin.Method, c.parts.APIs[at].URL+origin.Path, sent.Header, sent.Body)
 }
 
 func send(ctx context.Context, method, url string, header http.Header, body []byte) (Tried, error) {

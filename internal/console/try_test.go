@@ -30,7 +30,7 @@ func TestTry(t *testing.T) {
 			string(body))
 	}))
 	t.Cleanup(api.Close)
-	c := console.New(console.Rooms{APIs: []console.API{{URL: api.URL}}})
+	c := console.New(console.Parts{APIs: []console.API{{URL: api.URL}}})
 	for name, test := range map[string]struct {
 		try    console.Try
 		status int
@@ -99,7 +99,7 @@ func TestSendAgain(t *testing.T) {
 	large.Exchange(trace.Content{Body: make([]byte, trace.MaxBody+1)}, trace.Content{})
 	_, foreign := recorder.Begin(t.Context(), "foreign", trace.Origin{Kind: trace.HTTP, Stack: "links", API: "Gone"})
 	foreign.Exchange(trace.Content{}, trace.Content{})
-	c := console.New(console.Rooms{Trace: recorder,
+	c := console.New(console.Parts{Trace: recorder,
 		APIs: []console.API{{URL: server.URL, Stack: "links", Name: "Links"}}})
 	for _, test := range []struct{ body, key string }{{"{}", "first"}, {`{"idempotency_key":"second"}`, "second"}} {
 		w := httptest.NewRecorder()

@@ -24,7 +24,7 @@ func (c *Console) webhooks(r *http.Request) (Webhooks, error) {
 	if err != nil {
 		return Webhooks{}, err
 	}
-	all := Webhooks{Webhooks: c.rooms.Webhooks.Webhooks(), Behaviours: c.rooms.Webhooks.Behaviours(),
+	all := Webhooks{Webhooks: c.parts.Webhooks.Webhooks(), Behaviours: c.parts.Webhooks.Behaviours(),
 		Path: WebhooksPath}
 	if most > 0 && len(all.Webhooks) > most {
 		all.Webhooks = all.Webhooks[len(all.Webhooks)-most:]
@@ -44,7 +44,7 @@ type PathBehaviour struct {
 }
 
 func (c *Console) behave(_ *http.Request, wanted PathBehaviour) (nothing, error) {
-	if err := c.rooms.Webhooks.Behave(wanted.Path, wanted.Behaviour); err != nil {
+	if err := c.parts.Webhooks.Behave(wanted.Path, wanted.Behaviour); err != nil {
 		return nothing{}, &Problem{http.StatusBadRequest, err.Error()}
 	}
 	return nothing{}, nil
@@ -57,6 +57,6 @@ type Secrets struct {
 }
 
 func (c *Console) knowSecrets(_ *http.Request, known Secrets) (nothing, error) {
-	c.rooms.Webhooks.Know(known.Secrets)
+	c.parts.Webhooks.Know(known.Secrets)
 	return nothing{}, nil
 }

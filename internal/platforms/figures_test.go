@@ -18,7 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/cron"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
-	"github.com/onesynth-cdk/onesynth/internal/trace"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -41,7 +41,8 @@ func figuresIn(t *testing.T, name string, change func(string) string) {
 	text := document(t, name)
 	want := change(text)
 	if flag.Lookup("update").Value.String() == "true" {
-		if err := os.WriteFile(filepath.Join("..", "docs", filepath.FromSlash(name)), []byte(want), 0o644); err != nil {
+		file := filepath.Join("..", "..", "docs", filepath.FromSlash(name))
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -264,14 +265,14 @@ func memory(v variant) (most float64) {
 // abuse is the table of what 1,000 requests a second cost, which the throttle of an API lets through.
 func abuse() []row {
 	table := []row{{"US$ for 1,000 requests a second that", "an hour", "a day"}}
-	refused := trace.Price{Gateway: trace.PriceOf(0, 0, 0, 0).Gateway, Logs: accessLog * priceOfLogs / 1e3}
+	refused := runtest.Price{Gateway: runtest.PriceOf(0, 0, 0, 0).Gateway, Logs: accessLog * priceOfLogs / 1e3}
 	for _, of := range []struct {
 		what  string
-		price trace.Price
+		price runtest.Price
 	}{
 		{"API Gateway refuses, with its line in the access log", refused},
-		{"a function refuses, or answers from memory", trace.PriceOf(0, 0, 1, trace.DefaultMemory)},
-		{"a function refuses after one read, as of an unknown key", trace.PriceOf(1, 0, 2, trace.DefaultMemory)},
+		{"a function refuses, or answers from memory", runtest.PriceOf(0, 0, 1, runtest.DefaultMemory)},
+		{"a function refuses after one read, as of an unknown key", runtest.PriceOf(1, 0, 2, runtest.DefaultMemory)},
 	} {
 		hour := 3.6 * of.price.Sum()
 		table = append(table, row{of.what, fmt.Sprintf("%.2f", hour), fmt.Sprintf("%.2f", 24*hour)})

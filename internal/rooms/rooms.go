@@ -4,5 +4,5 @@ package rooms
 
 import "github.com/onesynth-cdk/onesynth/internal/console"
 
-// Of returns what a *local.Runner consists of now. Package local, which this one cannot import, sets it.
-var Of func(run any) console.Rooms
+// Of returns what a *run.Runner consists of now. Package run, which this one cannot import, sets it.
+var Of func(run any) console.Parts

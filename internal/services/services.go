@@ -39,6 +39,8 @@ type Options struct {
 	Buckets *s3.Store
 	// Trace keeps the requests of functions. Default: nothing is kept.
 	Trace *trace.Recorder
+	// Failed is called after a request that failed with a status of 500 or above. Default: none.
+	Failed func()
 	// Log gets a line per refused request. Default: none.
 	Log *slog.Logger
 }
@@ -79,7 +81,8 @@ func New(options Options) (*Services, error) {
 	if options.Buckets != nil {
 		served["s3"] = s3.NewService(options.Buckets)
 	}
-	s.Server = aws.New(aws.Options{Region: options.DynamoDB.Region, Trace: options.Trace, Log: options.Log}, served)
+	s.Server = aws.New(aws.Options{Region: options.DynamoDB.Region, Trace: options.Trace, Log: options.Log,
+		Failed: options.Failed}, served)
 	apply, err := s.Prepare(options.Assembly, options.AccessKeys)
 	if err != nil {
 		return nil, err

@@ -3,15 +3,11 @@ package services_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,16 +16,15 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
 	endpoint "github.com/onesynth-cdk/onesynth/internal/aws"
+	"github.com/onesynth-cdk/onesynth/internal/aws/awstest"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
@@ -45,10 +40,8 @@ const resources = `{
   "Work": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "work",
     "RedrivePolicy": {"deadLetterTargetArn": {"Fn::GetAtt": ["Failed", "Arn"]}, "maxReceiveCount": 2}}},
   "Plain": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "plain", "GenerateSecretString": {}}},
-  "Shaped": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "shaped", "GenerateSecretString": {"SecretStringTemplate": "{\"user\":\"x\"}",
-    "GenerateStringKey": "password", "PasswordLength": 12, "ExcludePunctuation": true, "ExcludeCharacters": "0Oo"}}},
-  "Account": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "account", "GenerateSecretString": {"SecretStringTemplate": "{\"type\":\"service_account\",\"project_id\":\"p\"}", "GenerateStringKey": "private_key"}}},
   "Empty": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "empty"}},
+  "Lake": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "lake"}},
   "Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "reader"}},
   "Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": STATEMENTS}}}
 }`
@@ -109,17 +102,7 @@ func serve(t testing.TB, options services.Options) (*services.Services, aws.Conf
 	if err != nil {
 		t.Fatal(err)
 	}
-	role, err := policy.ForRole(options.Assembly, "arn:aws:iam::000000000000:role/reader")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server.Register("ASKERKEY", "asker", role)
-	listener := httptest.NewServer(server)
-	t.Cleanup(listener.Close)
-	return server, aws.Config{
-		Region: "us-east-1", BaseEndpoint: aws.String(listener.URL), RetryMaxAttempts: 1,
-		Credentials: credentials.NewStaticCredentialsProvider("ASKERKEY", "secret", ""),
-	}
+	return server, awstest.Listen(t, server.Server, options.Assembly)
 }
 
 func item(id string) map[string]types.AttributeValue {
@@ -621,179 +604,6 @@ func TestAuthorise(t *testing.T) {
 	}
 	if err := f.server.Authorise("nobody", "a:b", "c"); !errors.Is(err, endpoint.ErrUnknownFunction) {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestSecrets(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	keep := func(o *services.Options) {
-		o.Secrets.Dir = dir
-		o.Secrets.ServiceAccount = func(template string) (string, error) { return "made of " + template, nil }
-	}
-	f := start(t, everything, keep)
-	get := func(f *fixture, id string) (string, error) {
-		got, err := f.secrets.GetSecretValue(t.Context(), &secretsmanager.GetSecretValueInput{SecretId: aws.String(id)})
-		if err != nil {
-			return "", err
-		}
-		return aws.ToString(got.SecretString), nil
-	}
-	plain, err := get(f, "plain")
-	if err != nil || len(plain) != 32 {
-		t.Fatalf("got %q %v", plain, err)
-	}
-	arn := f.assembly.ByName("plain", "AWS::SecretsManager::Secret").ARN
-	for _, id := range []string{arn, arn[:len(arn)-7]} {
-		if again, err := get(f, id); err != nil || again != plain {
-			t.Errorf("%s: got %q %v, want the same value", id, again, err)
-		}
-	}
-	shaped, err := get(f, "shaped")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var members map[string]string
-	if err := json.Unmarshal([]byte(shaped), &members); err != nil || members["user"] != "x" ||
-		len(members["password"]) != 12 || strings.ContainsAny(members["password"],
-		"0Oo!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ ") {
-		t.Errorf("got %q %v", shaped, err)
-	}
-	if account, err := get(f, "account"); err != nil ||
-		!strings.HasPrefix(account, `made of {"type":"service_account"`) {
-		t.Errorf("got %q %v", account, err)
-	}
-	for _, id := range []string{"empty", "none"} {
-		var missing interface{ ErrorCode() string }
-		if _, err := get(f, id); !errors.As(err, &missing) || missing.ErrorCode() != "ResourceNotFoundException" {
-			t.Errorf("%s: got %v", id, err)
-		}
-	}
-	if described, err := f.secrets.DescribeSecret(t.Context(),
-		&secretsmanager.DescribeSecretInput{SecretId: aws.String("plain")}); err != nil ||
-		aws.ToString(described.ARN) != arn {
-		t.Errorf("got %v %v", described, err)
-	}
-	information, err := os.Stat(filepath.Join(dir, "secrets.json"))
-	if err != nil || information.Mode().Perm() != 0o600 {
-		t.Errorf("got %v %v, want a file of mode 0600", information, err)
-	}
-	if kept, err := get(start(t, everything, keep), "plain"); err != nil || kept != plain {
-		t.Errorf("next run: got %q %v, want %q", kept, err, plain)
-	}
-	if other, err := get(start(t, everything), "plain"); err != nil || other == plain {
-		t.Errorf("run without a folder: got %q %v", other, err)
-	}
-	if _, err := get(start(t, `[{"Effect": "Allow", "Action": "secretsmanager:GetSecretValue", "Resource": "x"}]`),
-		"plain"); err == nil || !strings.Contains(err.Error(), arn) {
-		t.Errorf("without a grant: got %v", err)
-	}
-}
-
-func TestQueues(t *testing.T) {
-	t.Parallel()
-	f := start(t, everything)
-	url := f.server.Queue("work").URL
-	attributes := map[string]sqstypes.MessageAttributeValue{
-		"ERROR_CODE": {DataType: aws.String("String"), StringValue: aws.String("x")}}
-	sent, err := f.sqs.SendMessage(t.Context(),
-		&sqs.SendMessageInput{QueueUrl: aws.String(url), MessageBody: aws.String("größe"),
-			MessageAttributes: attributes})
-	if err != nil {
-		t.Fatal(err)
-	}
-	receive := func() []sqstypes.Message {
-		got, err := f.sqs.ReceiveMessage(t.Context(),
-			&sqs.ReceiveMessageInput{QueueUrl: aws.String(url), MaxNumberOfMessages: 10,
-				MessageAttributeNames: []string{"All"}, VisibilityTimeout: 0})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got.Messages
-	}
-	got := receive()
-	if len(got) != 1 || aws.ToString(got[0].Body) != "größe" ||
-		aws.ToString(got[0].MessageId) != aws.ToString(sent.MessageId) ||
-		aws.ToString(got[0].MessageAttributes["ERROR_CODE"].StringValue) != "x" {
-		t.Fatalf("got %+v", got)
-	}
-	if again := receive(); len(again) != 0 {
-		t.Errorf("a message being worked on was received: %v", again)
-	}
-	show := func() {
-		_, err := f.sqs.ChangeMessageVisibility(t.Context(),
-			&sqs.ChangeMessageVisibilityInput{QueueUrl: aws.String(url), ReceiptHandle: got[0].ReceiptHandle,
-				VisibilityTimeout: 0})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	show()
-	if got = receive(); len(got) != 1 {
-		t.Fatalf("got %v, want the message again", got)
-	}
-	show()
-	if third := receive(); len(third) != 0 {
-		t.Errorf("got %v after the most receives", third)
-	}
-	if dead := f.server.Queue("failed").Messages(); len(dead) != 1 || dead[0].Body != "größe" || dead[0].Received != 2 {
-		t.Errorf("dead-letter queue: got %+v", dead)
-	}
-	batch, err := f.sqs.SendMessageBatch(t.Context(),
-		&sqs.SendMessageBatchInput{QueueUrl: aws.String(url), Entries: []sqstypes.SendMessageBatchRequestEntry{
-			{Id: aws.String("a"), MessageBody: aws.String("1")},
-			{Id: aws.String("b"), MessageBody: aws.String("2"), DelaySeconds: 60},
-			{Id: aws.String("c"), MessageBody: aws.String("")}}})
-	if err != nil || len(batch.Successful) != 2 || len(batch.Failed) != 1 {
-		t.Fatalf("got %+v %v", batch, err)
-	}
-	if got = receive(); len(got) != 1 || aws.ToString(got[0].Body) != "1" {
-		t.Fatalf("got %+v, want the message without delay", got)
-	}
-	for range 2 {
-		if _, err := f.sqs.DeleteMessage(t.Context(),
-			&sqs.DeleteMessageInput{QueueUrl: aws.String(url), ReceiptHandle: got[0].ReceiptHandle}); err != nil {
-			t.Error(err)
-		}
-	}
-	counted, err := f.sqs.GetQueueAttributes(t.Context(),
-		&sqs.GetQueueAttributesInput{QueueUrl: aws.String(url), AttributeNames: []sqstypes.QueueAttributeName{"All"}})
-	if err != nil || counted.Attributes["ApproximateNumberOfMessagesDelayed"] != "1" ||
-		counted.Attributes["ApproximateNumberOfMessages"] != "0" {
-		t.Errorf("got %v %v", counted, err)
-	}
-	if _, err := f.sqs.PurgeQueue(t.Context(), &sqs.PurgeQueueInput{QueueUrl: aws.String(url)}); err != nil {
-		t.Error(err)
-	}
-	if left := f.server.Queue("work").Messages(); len(left) != 0 {
-		t.Errorf("after the purge: got %v", left)
-	}
-	var missing *sqstypes.QueueDoesNotExist
-	if _, err := f.sqs.SendMessage(t.Context(),
-		&sqs.SendMessageInput{QueueUrl: aws.String(f.url + "/1/none"), MessageBody: aws.String("x")}); !errors.As(err,
-		&missing) {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestLongPollWakesUp(t *testing.T) {
-	t.Parallel()
-	f := start(t, everything)
-	queue := f.server.Queue("work")
-	received := make(chan []sqstypes.Message, 1)
-	go func() {
-		got, err := f.sqs.ReceiveMessage(t.Context(),
-			&sqs.ReceiveMessageInput{QueueUrl: aws.String(queue.URL), WaitTimeSeconds: 20})
-		if err != nil {
-			t.Error(err)
-			received <- nil
-			return
-		}
-		received <- got.Messages
-	}()
-	queue.Send("x", nil)
-	if got := <-received; len(got) != 1 {
-		t.Errorf("got %v", got)
 	}
 }
 

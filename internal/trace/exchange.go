@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"maps"
@@ -62,10 +63,12 @@ func (q *Request) Exchange(sent, answer Content) {
 	if q == nil {
 		return
 	}
-	exchanged := &exchange{keep(sent), keep(answer)}
+	exchanged, key := &exchange{keep(sent), keep(answer)}, cut(idempotencyKey(sent), maxInput)
 	r := q.recorder
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
+	q.kept.key = key
+	r.growLocked(q.kept, len(key))
 	if q.kept.dropped {
 		return
 	}
@@ -175,12 +178,31 @@ func shorten(value string) string {
 	return before + string(secret[:min(len(secret)/4, 6)]) + "…"
 }
 
-// failure reads the body of an answer to a request that failed, whose form is the platform's own: the members nearest
-// to the top count.
+// failure reads the body of an answer to a request that failed, whose form is the platform's own.
 func (m message) failure() (found Failure) {
+	objects(m.Body, func(value map[string]any) {
+		found.Code = cmp.Or(found.Code, text(value, "code", "error_code"))
+		found.Message = cmp.Or(found.Message, text(value, "message", "detail", "error"))
+		found.Field = cmp.Or(found.Field, text(value, "field"))
+	})
+	found.Code, found.Message = cut(found.Code, maxInput), cut(found.Message, maxInput)
+	return found
+}
+
+// idempotencyKey returns the idempotency key of a request, which is in a header or the body, or "".
+func idempotencyKey(sent Content) (key string) {
+	key = cmp.Or(sent.Header.Get("Idempotency-Key"), sent.Header.Get("X-Idempotency-Key"))
+	if key == "" && bytes.Contains(sent.Body, []byte(`"idempotency_key"`)) {
+		objects(sent.Body, func(value map[string]any) { key = cmp.Or(key, text(value, "idempotency_key")) })
+	}
+	return key
+}
+
+// objects visits the objects of a JSON document, those nearest to the top first.
+func objects(body []byte, visit func(map[string]any)) {
 	var document any
-	if json.Unmarshal(m.Body, &document) != nil {
-		return Failure{}
+	if json.Unmarshal(body, &document) != nil {
+		return
 	}
 	for level := []any{document}; len(level) > 0; {
 		var below []any
@@ -189,9 +211,7 @@ func (m message) failure() (found Failure) {
 			case []any:
 				below = append(below, value...)
 			case map[string]any:
-				found.Code = cmp.Or(found.Code, text(value, "code", "error_code"))
-				found.Message = cmp.Or(found.Message, text(value, "message", "detail", "error"))
-				found.Field = cmp.Or(found.Field, text(value, "field"))
+				visit(value)
 				for _, name := range slices.Sorted(maps.Keys(value)) {
 					below = append(below, value[name])
 				}
@@ -199,7 +219,6 @@ func (m message) failure() (found Failure) {
 		}
 		level = below
 	}
-	return found
 }
 
 // text is the first of the members that is a text.

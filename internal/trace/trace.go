@@ -2,13 +2,15 @@
 // these made, with access pattern, key, capacity and time, and the lines that they logged. The run's services write
 // into a [Recorder]; the log, the console and its commands read from it.
 //
-// Its memory is bounded: the oldest requests and lines make room for new ones.
+// Its memory is bounded: the oldest requests and lines give way to new ones.
 package trace
 
 import (
 	"bytes"
 	"cmp"
 	"context"
+	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -57,6 +59,8 @@ const (
 	maxInput, maxText = 4 << 10, 32 << 10
 	// maxCalls is how many calls of an invocation it keeps, maxInvocations how many invocations of a request.
 	maxCalls, maxInvocations = 500, 100
+	// maxErrors is how many different errors of its calls a request keeps.
+	maxErrors = 20
 )
 
 // Recorder keeps the newest requests. Make one with New. A nil Recorder keeps nothing. It is safe for concurrent use.
@@ -125,6 +129,11 @@ type request struct {
 	size        int
 	invocations []*invocation
 	exchange    *exchange
+	// failure is what the answer says if its status is 400 or above. key is the idempotency key.
+	failure Failure
+	key     string
+	// callErrors are the different errors of calls, at most maxErrors.
+	callErrors []string
 	// handles are what the request is an attempt to handle ([Handling]).
 	handles []string
 	// pending are the lines since it began, until it ends.
@@ -212,7 +221,7 @@ func (r *Recorder) beginLocked(id string, origin Origin) *request {
 	r.requests = append(r.requests, kept)
 	r.byRequest[id] = kept
 	r.size += kept.size
-	r.makeRoomLocked()
+	r.evictLocked()
 	r.tellLocked(func() Event { return Event{Type: "request", Data: kept.summary(), id: r.seq} })
 	return kept
 }
@@ -222,12 +231,12 @@ func (r *Recorder) growLocked(kept *request, bytes int) {
 	if !kept.dropped {
 		kept.size += bytes
 		r.size += bytes
-		r.makeRoomLocked()
+		r.evictLocked()
 	}
 }
 
-// makeRoomLocked drops the oldest requests until the others are within the bounds.
-func (r *Recorder) makeRoomLocked() {
+// evictLocked drops the oldest requests until the others are within the bounds.
+func (r *Recorder) evictLocked() {
 	drop := 0
 	for len(r.requests)-drop > MaxRequests || r.size > maxBytes && len(r.requests)-drop > 1 {
 		oldest := r.requests[drop]
@@ -257,7 +266,10 @@ func (q *Request) End(status int, problem string) {
 func (r *Recorder) end(kept *request, status int, problem string) {
 	r.mutex.Lock()
 	kept.running, kept.status, kept.problem, kept.took = false, status, cut(problem, maxText), r.now().Sub(kept.at)
-	r.growLocked(kept, len(kept.problem))
+	if status >= http.StatusBadRequest && kept.exchange != nil {
+		kept.failure = kept.exchange.answer.failure()
+	}
+	r.growLocked(kept, len(kept.problem)+len(kept.failure.Code)+len(kept.failure.Message))
 	r.countRequestLocked(kept)
 	summary, lines := kept.summary(), kept.pending
 	kept.pending = nil
@@ -346,6 +358,10 @@ func (r *Recorder) Call(traceID string, call Call) {
 		r.countLocked(Way{From: kept.function, To: target}, call.Error != "" || call.Status >= 400)
 	}
 	call.Targets = nil
+	if known := kept.of.callErrors; call.Error != "" && len(known) < maxErrors && !slices.Contains(known, call.Error) {
+		kept.of.callErrors = append(known, call.Error)
+		r.growLocked(kept.of, len(call.Error))
+	}
 	if len(kept.calls) == maxCalls {
 		kept.omitted++
 		return

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -153,6 +154,26 @@ func TestSearch(t *testing.T) {
 			trace.Origin{Kind: trace.HTTP, Stack: "ask", Method: "GET", Path: "/404/503/200"})
 		request.End(status, "")
 	}
+	for n, of := range []struct {
+		status       int
+		header       http.Header
+		sent, answer string
+		call         trace.Call
+	}{
+		{status: 409, header: http.Header{"Idempotency-Key": {"Key-A"}},
+			answer: `{"error":{"code":"TASK_Changed","message":"Somebody else was faster."}}`},
+		{status: 200, answer: `{"code":"order"}`, sent: `{"params":{"arguments":{"idempotency_key":"key-b"}}}`},
+		{status: 502, header: http.Header{"X-Idempotency-Key": {"key-c"}},
+			call: trace.Call{Service: "dynamodb", Status: 400, Error: "ThrottlingException: Rate exceeded"}},
+	} {
+		ctx, request := r.Begin(t.Context(), fmt.Sprint("odd", n), trace.Origin{Kind: trace.HTTP, Stack: "odd"})
+		function := r.Invoke(ctx, id(20+n), "odd-api", "api", 0)
+		r.Call(trace.TraceID(time.Now(), id(20+n)), of.call)
+		function.End("")
+		request.Exchange(trace.Content{Header: of.header, Body: []byte(of.sent)},
+			trace.Content{Body: []byte(of.answer)})
+		request.End(of.status, "")
+	}
 	sweep := r.Invoke(t.Context(), id(7), "todo-Sweeper", "sweeper", 0)
 	sweep.End("Unhandled: no")
 	r.Invoke(t.Context(), id(8), "todo-Sweeper", "sweeper", 0)
@@ -175,8 +196,12 @@ func TestSearch(t *testing.T) {
 		{Text: "get /tasks"}: 7, {Text: "/tasks/4"}: 1, {Text: "{ID}"}: 7, {Text: "id3"}: 1, {Text: "nothing"}: 0,
 		// A status is nothing else.
 		{Text: "206"}: 1, {Text: "503"}: 1, {Text: "404"}: 1, {Text: "20"}: 2,
-		{Only: trace.Failed}: 3, {Only: trace.ClientErrors}: 1, {Only: trace.ServerErrors}: 1,
-		{Only: trace.SlowOnes}: 0, {Stack: "ask"}: 2, {Stack: "ask", Only: trace.ClientErrors}: 1, {Stack: "todo"}: 2,
+		// What the answer of a failure says, keys in headers and bodies, and errors of calls.
+		{Text: "task_changed"}: 1, {Text: "somebody ELSE"}: 1, {Text: "order"}: 0, {Text: "key-a"}: 1,
+		{Text: "key-"}: 3, {Text: "key-b"}: 1, {Text: "rate exceeded"}: 1,
+		{Only: trace.Failed}: 5, {Only: trace.ClientErrors}: 2, {Only: trace.ServerErrors}: 2,
+		{Only: trace.SlowOnes}: 0, {Stack: "ask"}: 2, {Stack: "odd"}: 3,
+		{Stack: "ask", Only: trace.ClientErrors}: 1, {Stack: "todo"}: 2,
 		{Stack: "todo", Only: trace.Failed, Text: "sweep"}: 1,
 	} {
 		if found, _ := r.Requests(search); len(found) != want {
@@ -412,7 +437,7 @@ func TestText(t *testing.T) {
 }
 
 // BenchmarkRequest is what a request with three calls and two lines costs a run. Once the record is full, each
-// makes room for itself.
+// evicts an older one.
 func BenchmarkRequest(b *testing.B) {
 	r := trace.New(trace.Options{})
 	body := []byte(

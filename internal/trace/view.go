@@ -44,6 +44,12 @@ type Summary struct {
 	// Error says why the request failed, if the status does not.
 	Error   string `json:"error,omitempty"`
 	Running bool   `json:"running"`
+	// Failure is what the answer says, if its status is 400 or above.
+	Failure Failure `json:"failure,omitzero"`
+	// IdempotencyKey is the one that the client sent.
+	IdempotencyKey string `json:"idempotency_key,omitempty"`
+	// CallErrors are the different errors of calls, at most 20.
+	CallErrors []string `json:"call_errors,omitempty"`
 }
 
 // Details are a request with all that it did.
@@ -55,10 +61,9 @@ type Details struct {
 	// CostPerMillion is what a million such requests would cost on AWS.
 	CostPerMillion Cost `json:"cost_per_million"`
 	// Sent and Answer are what the client of an HTTP request sent and got, once it has ended, if the run still has
-	// them; Failure is what the answer says, if its status is 400 or above.
-	Sent    Message `json:"sent,omitzero"`
-	Answer  Message `json:"answer,omitzero"`
-	Failure Failure `json:"failure,omitzero"`
+	// them.
+	Sent   Message `json:"sent,omitzero"`
+	Answer Message `json:"answer,omitzero"`
 }
 
 // Cost is in US$, at list prices of us-east-1.
@@ -114,13 +119,13 @@ type CallDetails struct {
 
 // Search chooses requests.
 type Search struct {
-	// Limit is the most that are returned. Default and most: MostRequests.
+	// Limit is the most that are returned. Default and most: MaxResults.
 	Limit int
 	// Before leaves out this request and those after it. 0: none.
 	Before int64
 	// Text is what the method and path, the route, the stack, the id, that of its event or of the request that
-	// published it, a function's label or the error contains, in any case. A number of three digits is the status
-	// instead.
+	// published it, a function's label, the error, the code or message of the answer, the idempotency key or the error
+	// of a call contains, in any case. A number of three digits is the status instead.
 	Text string
 	// Only leaves out all others. Stack leaves out those of other stacks. Empty: none.
 	Only  Outcome
@@ -161,8 +166,8 @@ func (o Outcome) has(q *request) bool {
 	return true
 }
 
-// MostRequests is how many requests a search returns at most.
-const MostRequests = 500
+// MaxResults is how many requests a search returns at most.
+const MaxResults = 500
 
 // Requests returns those that the search finds, the newest first, and whether there are older ones.
 func (r *Recorder) Requests(search Search) (found []Summary, more bool) {
@@ -171,8 +176,8 @@ func (r *Recorder) Requests(search Search) (found []Summary, more bool) {
 		return found, false
 	}
 	limit := search.Limit
-	if limit <= 0 || limit > MostRequests {
-		limit = MostRequests
+	if limit <= 0 || limit > MaxResults {
+		limit = MaxResults
 	}
 	text := strings.ToLower(search.Text)
 	r.mutex.Lock()
@@ -198,7 +203,8 @@ func (q *request) matches(text string) bool {
 	}
 	in := func(value string) bool { return strings.Contains(strings.ToLower(value), text) }
 	return in(q.Method+" "+q.Path) || in(q.Route) || in(q.Stack) || in(q.API) || in(string(q.Kind)) || in(q.id) ||
-		in(q.problem) || in(q.Event) || in(q.From) ||
+		in(q.problem) || in(q.Event) || in(q.From) || in(q.failure.Code) || in(q.failure.Message) || in(q.key) ||
+		slices.ContainsFunc(q.callErrors, in) ||
 		slices.ContainsFunc(q.invocations, func(i *invocation) bool { return in(i.label) || in(i.id) })
 }
 
@@ -207,6 +213,7 @@ func (q *request) summary() Summary {
 		Seq: q.seq, ID: q.id, At: q.at, Kind: q.Kind, Stack: q.Stack, API: q.API, Method: q.Method, Path: q.Path,
 		Route: q.Route, Event: q.Event, From: q.From, Status: q.status,
 		Milliseconds: milliseconds(q.took), Functions: []string{}, Error: q.problem, Running: q.running,
+		Failure: q.failure, IdempotencyKey: q.key, CallErrors: slices.Clone(q.callErrors),
 	}
 	for _, i := range q.invocations {
 		if !slices.Contains(s.Functions, i.label) {
@@ -278,9 +285,6 @@ func (r *Recorder) Request(id string) (Details, bool) {
 	r.mutex.Unlock()
 	if exchanged != nil {
 		details.Sent, details.Answer = exchanged.sent.shown(), exchanged.answer.shown()
-		if details.Status >= 400 {
-			details.Failure = exchanged.answer.failure()
-		}
 	}
 	for n := range details.Invocations {
 		for _, c := range calls[n] {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 
+	"github.com/onesynth-cdk/onesynth/internal/shell"
 	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
 )
 
@@ -55,7 +56,7 @@ func (c *initCommand) Run(ctx context.Context) error {
 		return fmt.Errorf("go mod tidy: %w: the files are written; run it again in %s", err, project.Folder)
 	}
 	fmt.Printf("\n  cd %s\n  make run      # the first time it compiles the CDK, which takes minutes\n\n"+
-		"README.md says what else there is, and what to change next.\n", project.Folder)
+		"README.md says what else there is, and what to change next.\n", shell.Path(project.Folder))
 	return nil
 }
 

@@ -4,9 +4,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"golang.org/x/mod/modfile"
 
 	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
 )
@@ -65,16 +68,22 @@ func TestInit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := filepath.Join(t.TempDir(), "project")
+	folder := filepath.Join(t.TempDir(), "it's a ü")
 	c := exec.CommandContext(t.Context(), command, "init", "short-links", "--module", "example.com/you/links", "--dir",
 		folder)
 	status, stdout, stderr := finish(t, c)
 	if status != 0 || !strings.Contains(stdout, "wrote 19 files") || !strings.Contains(stdout, "make run") {
 		t.Fatalf("got %d\n%s%s", status, stdout, stderr)
 	}
+	// The command that it prints leads into the folder.
+	cd := regexp.MustCompile(`(?m)^  (cd .*)$`).FindString(stdout)
+	if said, err := exec.CommandContext(t.Context(), "sh", "-c", cd+" && ls go.mod").CombinedOutput(); err != nil {
+		t.Errorf("%s: %v: %s", cd, err, said)
+	}
 	requirements, err := os.ReadFile(filepath.Join(folder, "go.mod"))
 	if err != nil || !strings.Contains(string(requirements), "module example.com/you/links\n") ||
-		!strings.Contains(string(requirements), "=> "+root) || !strings.Contains(string(requirements), "aws-cdk-go") {
+		!strings.Contains(string(requirements), "=> "+modfile.AutoQuote(root)) ||
+		!strings.Contains(string(requirements), "aws-cdk-go") {
 		t.Errorf("got %s, %v; want the library in %s, and the CDK", requirements, err, root)
 	}
 	// The tests may have been handed a command in the checkout's own folder.

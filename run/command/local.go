@@ -11,7 +11,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/internal/lake/lakecommand"
-	local "github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
 )
 
@@ -69,14 +69,15 @@ func (c *localCommand) Run(ctx context.Context) error {
 		return err
 	}
 	lake := lakecommand.New(os.Stderr)
-	catalog.Engine.Check, catalog.Engine.Ask = checkLake(lake), lake.Ask
-	return local.Run(ctx, c.options(set))
+	options := c.options(set)
+	options.Lake = catalog.Engine{Check: checkLake(lake), Ask: lake.Ask}
+	return run.Run(ctx, options)
 }
 
 // options merges the flags with the settings of cdk.json; flags win. --port applies to all stacks.
-func (c *localCommand) options(set target.Settings) local.Options {
-	platform, console := local.PlatformPorts, local.DefaultConsolePort
-	options := local.Options{
+func (c *localCommand) options(set target.Settings) run.Options {
+	platform, console := run.PlatformPorts, run.DefaultConsolePort
+	options := run.Options{
 		Assembly: c.Assembly, Stacks: c.Stack, Data: c.Data, DynamoDB: c.DynamoDB, AccessKey: c.AccessKey,
 		Port:             *cmp.Or((*int)(c.Port), set.Port, &platform),
 		ConsolePort:      *cmp.Or((*int)(c.ConsolePort), set.ConsolePort, &console),
@@ -88,7 +89,7 @@ func (c *localCommand) options(set target.Settings) local.Options {
 		Log:       os.Stdout, LogLevel: levelOf(c.LogLevel), LogColours: coloured(os.Stdout),
 	}
 	if c.Log == "json" {
-		options.LogFormat = local.LogJSON
+		options.LogFormat = run.LogJSON
 	}
 	if len(c.Stack) == 0 {
 		options.Stacks = set.Stacks

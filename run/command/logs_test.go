@@ -43,7 +43,7 @@ func recorded(t *testing.T) (address string, invoke func(n int, function string)
 			t.Fatal(err)
 		}
 	}
-	c := console.New(console.Rooms{Trace: recorder, Functions: functions})
+	c := console.New(console.Parts{Trace: recorder, Functions: functions})
 	server := httptest.NewServer(http.HandlerFunc(c.ServeHTTP))
 	t.Cleanup(server.CloseClientConnections)
 	return server.URL, invoke

@@ -17,11 +17,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda/lambdatest"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // command is the path of the command.
@@ -222,14 +222,11 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 					console = match[1]
 				}
 			}
-			pids := children(t, c.Process.Pid)
-			for n := 0; len(pids) < 2; n++ {
-				if n == 1000 {
-					t.Fatalf("children are %v", pids)
-				}
-				time.Sleep(10 * time.Millisecond)
+			var pids []int
+			wait.Until(t, "the run has DynamoDB Local and a function", func() (any, bool) {
 				pids = children(t, c.Process.Pid)
-			}
+				return pids, len(pids) >= 2
+			})
 			var functions []lambda.Status
 			response, err := http.Get(console + "/functions")
 			if err != nil {
@@ -257,12 +254,7 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 				t.Errorf("ended with %v", err)
 			}
 			for _, pid := range pids {
-				for n := 0; alive(pid); n++ {
-					if n == 1000 {
-						t.Fatalf("process %d is still there", pid)
-					}
-					time.Sleep(10 * time.Millisecond)
-				}
+				wait.For(t, fmt.Sprintf("process %d is there", pid), false, func() bool { return alive(pid) })
 			}
 		})
 	}

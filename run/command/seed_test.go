@@ -21,7 +21,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
-	local "github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -37,9 +37,9 @@ var loaders = map[string]string{
 
 // startLoaders runs an assembly of the function loader, which loads its data into the table links, and of worker, whose
 // role lets it do nothing.
-func startLoaders(t *testing.T) *local.Runner {
+func startLoaders(t *testing.T) *run.Runner {
 	t.Helper()
-	r, err := local.Start(t.Context(), local.Options{Assembly: loadersAssembly(t, loaders),
+	r, err := run.Start(t.Context(), run.Options{Assembly: loadersAssembly(t, loaders),
 		DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey()})
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func loadersAssembly(t *testing.T, of map[string]string) string {
 }
 
 // linksOf returns how many links the run has.
-func linksOf(t *testing.T, r *local.Runner) int32 {
+func linksOf(t *testing.T, r *run.Runner) int32 {
 	t.Helper()
 	items, err := r.DynamoDB().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("links")})
 	if err != nil {
@@ -75,7 +75,7 @@ func linksOf(t *testing.T, r *local.Runner) int32 {
 	return items.Count
 }
 
-func dropLink(t *testing.T, r *local.Runner, id string) {
+func dropLink(t *testing.T, r *run.Runner, id string) {
 	t.Helper()
 	key := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}
 	if _, err := r.DynamoDB().DeleteItem(t.Context(),
@@ -101,7 +101,7 @@ func TestRunLoadsInitialData(t *testing.T) {
 	}{{"None", false, "", 0, ""}, {"First", true, kept, 60, says}, {"Again", true, kept, 59, ""},
 		{"KeepsNothing", true, "", 60, "links has its 60 items of initial data, 1 of them new"}} {
 		var printed strings.Builder
-		r, err := local.Start(t.Context(), local.Options{
+		r, err := run.Start(t.Context(), run.Options{
 			Assembly: folder, DynamoDB: enginetest.Engine(t).URL(), AccessKey: key, Data: test.data,
 			InitialData: test.loads, Log: &printed,
 		})
@@ -121,7 +121,7 @@ func TestRunLoadsInitialData(t *testing.T) {
 }
 
 // invocations is AWS Lambda with the functions of a run.
-func invocations(t *testing.T, r *local.Runner) string {
+func invocations(t *testing.T, r *run.Runner) string {
 	t.Helper()
 	stacks, err := url.Parse(amazon(t, loaders))
 	if err != nil {
@@ -156,13 +156,13 @@ func TestSeed(t *testing.T) {
 	r := startLoaders(t)
 	running, deployed := []string{"--console", r.ConsoleURL()}, []string{"--stack", "ask"}
 	environment := credentialsOf(invocations(t, r), "key")
-	run := func(flags []string, arguments string) (int, string, string) {
+	runner := func(flags []string, arguments string) (int, string, string) {
 		t.Helper()
 		return invokeIn(t, environment, slices.Concat([]string{"seed"}, strings.Fields(arguments), flags)...)
 	}
 	loads := func(flags []string, added int) {
 		t.Helper()
-		status, stdout, stderr := run(flags, "links")
+		status, stdout, stderr := runner(flags, "links")
 		count := linksOf(t, r)
 		const steps = "onesynth: links: 25 of 60 items\nonesynth: links: 50 of 60 items\nonesynth: links: 60 of 60 " +
 			"items\n"
@@ -186,7 +186,7 @@ func TestSeed(t *testing.T) {
 				"1 of 60: ",
 			"twice --function worker": "what is loaded stays; repeat the command",
 		} {
-			if status, stdout, stderr := run(flags, arguments); status == 0 || (stdout != "") != (arguments == "") ||
+			if status, stdout, stderr := runner(flags, arguments); status == 0 || (stdout != "") != (arguments == "") ||
 				!strings.Contains(stderr, says) {
 				t.Errorf("%v %s: got %d\n%s%s, want %q", flags, arguments, status, stdout, stderr, says)
 			}
@@ -202,23 +202,23 @@ func TestSeed(t *testing.T) {
 		}
 	}
 	loads([]string{"--assembly", deployment}, 0)
-	if status, _, stderr := run([]string{"--assembly", deployment, "--stack", "ask"}, "links"); status != 64 ||
+	if status, _, stderr := runner([]string{"--assembly", deployment, "--stack", "ask"}, "links"); status != 64 ||
 		!strings.Contains(stderr, "--assembly with --stack") {
 		t.Errorf("got %d %s", status, stderr)
 	}
-	if status, stdout, stderr := run([]string{"--assembly", lakeAssembly(t, "SELECT 1")}, ""); status != 0 ||
+	if status, stdout, stderr := runner([]string{"--assembly", lakeAssembly(t, "SELECT 1")}, ""); status != 0 ||
 		!strings.Contains(stdout, "has initial data") {
 		t.Errorf("got %d %s%s", status, stdout, stderr)
 	}
-	if status, _, stderr := run([]string{"--region", "eu-west-1"}, "links"); status != 64 ||
+	if status, _, stderr := runner([]string{"--region", "eu-west-1"}, "links"); status != 64 ||
 		!strings.Contains(stderr, "--region without --stack") {
 		t.Errorf("got %d %s", status, stderr)
 	}
-	if status, _, stderr := run([]string{"--stack", "forbidden"}, "links"); status != 1 ||
+	if status, _, stderr := runner([]string{"--stack", "forbidden"}, "links"); status != 1 ||
 		!strings.Contains(stderr, "lambda:InvokeFunction on the function are needed") {
 		t.Errorf("got %d %s", status, stderr)
 	}
-	if status, _, stderr := run([]string{"--console", localRun(t, "", map[string]string{"LinksApiUrl": "x"})},
+	if status, _, stderr := runner([]string{"--console", localRun(t, "", map[string]string{"LinksApiUrl": "x"})},
 		"links"); status != 1 || !strings.Contains(stderr, "has no platform with initial data") {
 		t.Errorf("got %d %s", status, stderr)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	local "github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
 )
 
@@ -74,21 +74,21 @@ func TestFlagsWin(t *testing.T) {
 		AllowUnsupported: []string{"AWS::MSK::Cluster"}, SSMParameter: map[string]string{"/a": "flag"},
 		Bedrock: "http://127.0.0.1:1"}
 	got := flags.options(content)
-	want := local.Options{Stacks: []string{"Prod/Ask"},
+	want := run.Options{Stacks: []string{"Prod/Ask"},
 		AllowUnsupported: []string{"AWS::MSK::Cluster", "AWS::EKS::Cluster"},
 		SSMParameters:    map[string]string{"/a": "flag", "/b": "content"}, ModelsURL: "http://127.0.0.1:1",
 		InitialData: true}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(local.Options{}, "Log")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(run.Options{}, "Log")); diff != "" {
 		t.Errorf("flags (-want +got):\n%s", diff)
 	}
 	got = (&localCommand{}).options(content)
-	want = local.Options{Stacks: content.Stacks, Port: 9000, ConsolePort: 9079, Ports: content.Ports,
+	want = run.Options{Stacks: content.Stacks, Port: 9000, ConsolePort: 9079, Ports: content.Ports,
 		AllowUnsupported: content.AllowUnsupported, SSMParameters: content.SSMParameters, InitialData: true}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(local.Options{}, "Log")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(run.Options{}, "Log")); diff != "" {
 		t.Errorf("cdk.json (-want +got):\n%s", diff)
 	}
-	if got := (&localCommand{}).options(target.Settings{}); got.Port != local.PlatformPorts ||
-		got.ConsolePort != local.DefaultConsolePort {
+	if got := (&localCommand{}).options(target.Settings{}); got.Port != run.PlatformPorts ||
+		got.ConsolePort != run.DefaultConsolePort {
 		t.Errorf("neither: got %+v", got)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/internal/lake/lakecommand"
-	local "github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
 )
@@ -26,19 +26,19 @@ var explained = []struct {
 	anchor string
 	is     func(error) bool
 }{
-	{"no-java", one(local.ErrNoJava)},
-	{"old-java", one(local.ErrJava)},
-	{"no-dynamodb-local", one(local.ErrNoJar)},
+	{"no-java", one(run.ErrNoJava)},
+	{"old-java", one(run.ErrJava)},
+	{"no-dynamodb-local", one(run.ErrNoJar)},
 	{"no-c-compiler", a[*lakecommand.MissingError]},
-	{"no-cloud-assembly", one(local.ErrNoAssembly)},
-	{"port-in-use", one(local.ErrPort)},
+	{"no-cloud-assembly", one(run.ErrNoAssembly)},
+	{"port-in-use", one(run.ErrPort)},
 	{"nothing-runs", one(target.ErrNoRun)},
 	{"which-stack", func(err error) bool {
 		lakes, ok := errors.AsType[*catalog.DatabaseError](err)
 		return ok && len(lakes.Known) > 0 || a[*assembly.StackError](err) || errors.Is(err, document.ErrAmbiguous)
 	}},
-	{"not-emulated", one(local.ErrUnsupported)},
-	{"another-processor", one(local.ErrArchitecture, gobuild.ErrUnknownModule)},
+	{"not-emulated", one(run.ErrUnsupported)},
+	{"another-processor", one(run.ErrArchitecture, gobuild.ErrUnknownModule)},
 	{"no-value", one(assembly.ErrNoParameter)},
 	{"no-aws-credentials", one(target.ErrNoCredentials, target.ErrNoProfile, target.ErrCredentials)},
 	{"access-denied", one(target.ErrPermission)},

@@ -266,7 +266,7 @@ func builtElsewhere(t *testing.T) string {
 	if err := binary.Write(&program, binary.LittleEndian, header); err != nil {
 		t.Fatal(err)
 	}
-	dir := writeAssembly(t, "../../local/testdata/function", "", "")
+	dir := writeAssembly(t, "../../run/testdata/function", "", "")
 	template, err := os.ReadFile(filepath.Join(dir, "template.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -19,9 +19,9 @@ import (
 	"time"
 )
 
-// Client reaches a platform from one address.
+// Client sends requests to a platform, from one address.
 type Client struct {
-	// URL is where the platform's API is.
+	// URL is the base URL of the platform's API.
 	URL string
 	// HTTP makes the requests.
 	HTTP *http.Client
@@ -30,16 +30,16 @@ type Client struct {
 	// Retry are statuses of replies after which the client makes the request again: after the time of Retry-After, or
 	// after a second, if API Gateway itself answered. Default: none.
 	Retry []int
-	// Keyed gives each request but a GET a new Idempotency-Key, unless its headers have one.
-	Keyed bool
+	// IdempotencyKeys gives each request but a GET a new Idempotency-Key, unless its headers have one.
+	IdempotencyKeys bool
 }
 
 // Busy are the statuses by which a platform tells a client to make the request again:
 // 503, and 409 while an earlier attempt runs.
 var Busy = []int{http.StatusServiceUnavailable, http.StatusConflict}
 
-// mostRetries is how often a client makes a request again.
-const mostRetries = 20
+// maxRetries is how often a client makes a request again.
+const maxRetries = 20
 
 // addresses counts the loopback addresses that have been given to clients.
 var addresses atomic.Uint32
@@ -76,9 +76,9 @@ func (p *Target) As(t testing.TB, id string, claims ...map[string]any) *Client {
 // Groups returns the claims of a user who is in these groups of the user pool.
 func Groups(names ...string) map[string]any { return map[string]any{"cognito:groups": names} }
 
-// Reply is what the platform answered.
+// Reply is the platform's answer to a request.
 type Reply struct {
-	// Request is its method and path.
+	// Request is the method and path.
 	Request string
 	Status  int
 	Header  http.Header
@@ -95,16 +95,17 @@ func (r Reply) String() string {
 }
 
 // RetryAfter returns how long the platform asks the client to wait before it makes the request
-// again, at least a second; ok is false if it does not ask.
+// again, at least a second and at most a day; ok is false if it does not ask.
 func (r Reply) RetryAfter() (after time.Duration, ok bool) {
 	seconds, err := strconv.Atoi(r.Header.Get("Retry-After"))
-	return time.Duration(seconds) * time.Second, err == nil && seconds > 0
+	asked := seconds > 0 && (err == nil || errors.Is(err, strconv.ErrRange))
+	return time.Duration(min(seconds, 24*60*60)) * time.Second, asked
 }
 
 // Send makes a request, and makes it again as Retry says. It sends a []byte body as it is, another body as JSON, and
 // for nil no body. An error is one of the connection: every status is a reply.
 func (c *Client) Send(ctx context.Context, method, path string, header http.Header, body any) (Reply, error) {
-	if c.Keyed && method != http.MethodGet && header.Get("Idempotency-Key") == "" {
+	if c.IdempotencyKeys && method != http.MethodGet && header.Get("Idempotency-Key") == "" {
 		with := Key(Unique("key"))
 		maps.Copy(with, header)
 		header = with
@@ -113,7 +114,7 @@ func (c *Client) Send(ctx context.Context, method, path string, header http.Head
 		r, err := c.sendOnce(ctx, method, path, header, body)
 		r.Retries = retries
 		after, told := r.RetryAfter()
-		if err != nil || !slices.Contains(c.Retry, r.Status) || retries == mostRetries {
+		if err != nil || !slices.Contains(c.Retry, r.Status) || retries == maxRetries {
 			return r, err
 		}
 		if !told {

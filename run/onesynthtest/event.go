@@ -5,26 +5,28 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
-// mostEvents is how many of the newest events are looked at.
-const mostEvents = 1000
+// maxEvents is how many of the newest events are looked at.
+const maxEvents = 1000
 
 // Event waits for an event of that name (its detail-type), with these fields in its detail, on a bus of the run, and
-// returns its detail. It compares numbers as JSON has them. The test fails if no such event comes within minutes.
+// returns its detail. It compares numbers as JSON has them. The test fails if a minute passes
+// without a new event of that name.
 func (p *Target) Event(t testing.TB, name string, fields map[string]any) (detail map[string]any) {
 	t.Helper()
-	Settled(t, fmt.Sprintf("the event %s with %v", name, fields), func() bool {
-		for _, event := range rooms.Of(p.Run).AWS.Events.Events(mostEvents, name) {
+	wait.Until(t, fmt.Sprintf("the event %s with %v", name, fields), func() (any, bool) {
+		events := p.Run.Parts().AWS.Events.Events(maxEvents, name)
+		for _, event := range events {
 			var found map[string]any
 			if event.DetailType == name && json.Unmarshal([]byte(event.Detail), &found) == nil && has(found, fields) {
 				detail = found
-				return true
+				return nil, true
 			}
 		}
-		return false
-	})
+		return fmt.Sprint(len(events), " events of that name"), false
+	}, wait.On(p))
 	return detail
 }
 

@@ -14,24 +14,24 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
-// Probe is something that a function or a schedule does.
+// Probe is one use of a function or a schedule.
 type Probe struct {
 	// Function is the name of the construct of the function, or of the schedule.
 	Function string
-	// Name says what it does.
+	// Name describes the use.
 	Name string
-	// Do makes it do so. It fails if the platform cannot be reached.
+	// Do makes the request. Its error means that the platform could not be reached.
 	Do func(t testing.TB) (Reply, error)
 }
 
 // Scene prepares what probes need, and returns probes that together use every operation of every function and schedule.
-// end removes whatever would disturb later scenes.
+// end undoes what would disturb later scenes.
 type Scene func(t testing.TB, target *Target) (probes []Probe, end func())
 
 // roles are the roles of a run's functions and schedules, as synthesised.
@@ -41,9 +41,9 @@ type roles struct{ byName map[string]*policy.Role }
 const schedulePrefix = "schedule/"
 
 // rolesOf returns the roles of a run that none has been changed of.
-func rolesOf(t testing.TB, run *run.Runner) *roles {
+func rolesOf(t testing.TB, runner *run.Runner) *roles {
 	t.Helper()
-	all, in := &roles{byName: map[string]*policy.Role{}}, rooms.Of(run)
+	all, in := &roles{byName: map[string]*policy.Role{}}, runner.Parts()
 	add := func(name, caller string) {
 		if all.byName[name] = in.AWS.Role(caller); all.byName[name] == nil {
 			t.Errorf("%s: got no role", caller)
@@ -72,7 +72,7 @@ func (r *roles) caller(name string) string {
 
 // register gives a function or schedule another role.
 func (r *roles) register(target *Target, name string, role *policy.Role) {
-	rooms.Of(target.Run).AWS.ChangeRole(r.caller(name), role)
+	target.Run.Parts().AWS.ChangeRole(r.caller(name), role)
 }
 
 // act lets a function or schedule go on under another role. A function's instances end, because
@@ -119,7 +119,7 @@ func whenMapped(target *Target, role *policy.Role, grant policy.Grant) bool {
 
 // handsOver reports whether a queue, by its ARN, hands its messages to a function. Other queues keep failures.
 func handsOver(target *Target, arn string) bool {
-	return slices.ContainsFunc(rooms.Of(target.Run).Assembly.Resources("AWS::Lambda::EventSourceMapping"),
+	return slices.ContainsFunc(target.Run.Parts().Assembly.Resources("AWS::Lambda::EventSourceMapping"),
 		func(r *assembly.Resource) bool {
 			var declared struct{ EventSourceArn string }
 			return r.Decode(&declared) == nil && declared.EventSourceArn == arn
@@ -184,8 +184,8 @@ func immediate(int) time.Duration { return 0 }
 func (s *Suite) CheckGrants(t *testing.T, scene Scene, isFailure func(testing.TB, Reply)) {
 	t.Helper()
 	target := s.OwnRun(t, run.Options{RetryDelay: immediate})
-	run := target.Run
-	all := rolesOf(t, run)
+	runner := target.Run
+	all := rolesOf(t, runner)
 	all.checkWildcards(t)
 	probes, end := scene(t, target)
 	for _, probe := range probes {
@@ -194,7 +194,7 @@ func (s *Suite) CheckGrants(t *testing.T, scene Scene, isFailure func(testing.TB
 		}
 	}
 	end()
-	for _, refusal := range rooms.Of(run).AWS.Refused() {
+	for _, refusal := range runner.Parts().AWS.Refused() {
 		t.Errorf("got refusal %+v under the roles as synthesised", refusal)
 	}
 	all.reportFailures(t, target)
@@ -215,13 +215,13 @@ func (r *roles) reportFailures(t *testing.T, target *Target) {
 				continue
 			}
 			event := r.fail(t, target, name, role)
-			Settled(t, "a queue has the failed run", func() bool {
-				return slices.ContainsFunc(rooms.Of(target.Run).AWS.Queues(), func(q *sqs.Queue) bool {
-					return slices.ContainsFunc(q.Messages(), func(m sqs.Message) bool {
-						return strings.Contains(m.Body, event)
-					})
-				})
-			})
+			wait.Until(t, "a queue has the failed run", func() (any, bool) {
+				bodies := []string{}
+				for _, m := range target.messages() {
+					bodies = append(bodies, m.Body)
+				}
+				return bodies, strings.Contains(strings.Join(bodies, "\n"), event)
+			}, wait.On(target))
 			r.act(t, target, name, role)
 		}
 	}
@@ -233,8 +233,8 @@ func (r *roles) checkNeeded(t *testing.T, target *Target, least int) {
 	grants := 0
 	for name, role := range r.byName {
 		grants += len(role.Grants())
-		unused := rooms.Of(target.Run).AWS.UnusedGrants(r.caller(name))
-		for _, grant := range rooms.Of(target.Run).AWS.UnneededGrants(r.caller(name)) {
+		unused := target.Run.Parts().AWS.UnusedGrants(r.caller(name))
+		for _, grant := range target.Run.Parts().AWS.UnneededGrants(r.caller(name)) {
 			switch {
 			case undelivered(role, grant):
 				grants--
@@ -262,7 +262,7 @@ func (r *roles) fail(t testing.TB, target *Target, name string, role *policy.Rol
 	}
 	event := Unique("run")
 	r.act(t, target, name, role)
-	if _, err := rooms.Of(target.Run).Functions.InvokeAsync(t.Context(), name, []byte(`"`+event+`"`)); err != nil {
+	if _, err := target.Run.Parts().Functions.InvokeAsync(t.Context(), name, []byte(`"`+event+`"`)); err != nil {
 		t.Fatal(err)
 	}
 	return event
@@ -357,7 +357,10 @@ func (s *Suite) checkRefusal(
 		t.Errorf("no request failed: no probe uses %v, or the function does without it", grant)
 		return
 	}
-	Settled(t, "the refusal is recorded", func() bool { return refusedTimes(target, caller, grant) > before })
+	wait.Until(t, "the refusal is recorded", func() (any, bool) {
+		times := refusedTimes(target, caller, grant)
+		return times, times > before
+	}, wait.On(target))
 }
 
 // checkMappings checks for one stream and one queue, if the platform hands any to functions, that it cannot be mapped
@@ -396,7 +399,7 @@ func (s *Suite) checkMapping(t *testing.T, name string, grant policy.Grant) {
 // refusedTimes is how often the use of a grant was refused.
 func refusedTimes(target *Target, caller string, grant policy.Grant) int {
 	times := 0
-	for _, refusal := range rooms.Of(target.Run).AWS.Refused() {
+	for _, refusal := range target.Run.Parts().AWS.Refused() {
 		if refusal.Function == caller && grant.Matches(refusal.Action, refusal.Resource) {
 			times += refusal.Times
 		}
@@ -404,8 +407,8 @@ func refusedTimes(target *Target, caller string, grant policy.Grant) int {
 	return times
 }
 
-// CheckUndelivered checks that a run that a schedule may not start goes to its dead-letter queue, if the schedule may
-// write there.
+// CheckUndelivered checks that a schedule whose role may not invoke its function sends the run to the dead-letter
+// queue, if the role may write there.
 func (s *Suite) CheckUndelivered(t *testing.T) {
 	t.Helper()
 	for name, mayWrite := range map[string]bool{"Kept": true, "Refused": false} {
@@ -419,65 +422,89 @@ func (s *Suite) CheckUndelivered(t *testing.T) {
 				scheduler = caller
 				return action == "lambda:InvokeFunction" || !mayWrite
 			}})
-			messages := func() (all []sqs.Message) {
-				for _, queue := range rooms.Of(target.Run).AWS.Queues() {
-					all = append(all, queue.Messages()...)
-				}
-				return all
-			}
 			if mayWrite {
-				Settled(t, "the queue has the run", func() bool { return len(messages()) > 0 })
-				if code := messages()[0].Attributes["ERROR_CODE"].StringValue; code != "AccessDeniedException" {
+				wait.Until(t, "the queue has the run", func() (any, bool) {
+					return target.untilSchedule(), len(target.messages()) > 0
+				}, wait.On(target))
+				if code := target.messages()[0].Attributes["ERROR_CODE"].StringValue; code != "AccessDeniedException" {
 					t.Errorf("got error code %q; want AccessDeniedException", code)
 				}
-				for _, grant := range rooms.Of(target.Run).AWS.UnneededGrants(scheduler) {
+				for _, grant := range target.Run.Parts().AWS.UnneededGrants(scheduler) {
 					t.Errorf("nothing needs %v", grant)
 				}
 				return
 			}
-			Settled(t, "writing to the queue is refused", func() bool {
-				return slices.ContainsFunc(rooms.Of(target.Run).AWS.Refused(), func(r aws.Refusal) bool {
-					return r.Function == scheduler && r.Action == "sqs:SendMessage"
-				})
-			})
-			if n := len(messages()); n != 0 {
+			wait.Until(t, "writing to the queue is refused", func() (any, bool) {
+				refused := target.Run.Parts().AWS.Refused()
+				return fmt.Sprint(target.untilSchedule(), refused), slices.ContainsFunc(refused,
+					func(r aws.Refusal) bool { return r.Function == scheduler && r.Action == "sqs:SendMessage" })
+			}, wait.On(target))
+			if n := len(target.messages()); n != 0 {
 				t.Errorf("got %d messages; want none", n)
 			}
 		})
 	}
 }
 
-// Flush lets the functions that get the records of streams handle all earlier writes. It fails if they have not done so
-// in the time of [Settled].
+// messages returns the messages of all queues of the run.
+func (p *Target) messages() (all []sqs.Message) {
+	for _, queue := range p.Run.Parts().AWS.Queues() {
+		all = append(all, queue.Messages()...)
+	}
+	return all
+}
+
+// untilSchedule returns the time until the next schedule of the run, in steps of ten seconds, so that a schedule that
+// comes nearer is a change.
+func (p *Target) untilSchedule() time.Duration {
+	next := time.Hour
+	for _, status := range p.Run.Parts().Schedules.Schedules() {
+		if status.Next != nil {
+			next = min(next, time.Until(*status.Next))
+		}
+	}
+	return max(0, next.Truncate(10*time.Second))
+}
+
+// Flush lets the functions that get the records of streams handle all earlier writes. The test fails if a minute passes
+// without a delivery.
 func (p *Target) Flush(t testing.TB) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), settleTimeout)
+	return p.flush(t, func() error { return nil })
+}
+
+// flush is Flush, but ends with an error as soon as a condition holds.
+func (p *Target) flush(t testing.TB, ends func() error) error {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	return p.Run.FlushStreams(ctx)
+	flushed, ended := make(chan error, 1), error(nil)
+	go func() { flushed <- p.Run.FlushStreams(ctx) }()
+	wait.Until(t, "all records of streams are handled", func() (any, bool) {
+		ended = ends()
+		return p.Run.Parts().Mappings.Streams(), ended != nil || len(flushed) > 0
+	}, wait.On(p))
+	if ended != nil {
+		cancel()
+	}
+	return errors.Join(ended, <-flushed)
 }
 
 // FlushUntilRefused is Flush, but ends with an error as soon as a role refuses a function's request: the batch would be
 // retried for ever.
 func (p *Target) FlushUntilRefused(t testing.TB) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), settleTimeout)
-	defer cancel()
 	refused := func() (times int) {
-		for _, refusal := range rooms.Of(p.Run).AWS.Refused() {
+		for _, refusal := range p.Run.Parts().AWS.Refused() {
 			times += refusal.Times
 		}
 		return times
 	}
 	before := refused()
-	flushed := make(chan error, 1)
-	go func() { flushed <- p.Run.FlushStreams(ctx) }()
-	for refused() == before {
-		select {
-		case err := <-flushed:
-			return err
-		case <-time.After(10 * time.Millisecond):
+	return p.flush(t, func() error {
+		if refused() > before {
+			return errors.New("a request was refused")
 		}
-	}
-	cancel()
-	return errors.Join(errors.New("a request was refused"), <-flushed)
+		return nil
+	})
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
@@ -17,8 +17,8 @@ import (
 // does not serve a route that leads to it, or serves an operation without a route.
 func (s *Suite) CheckRoutes(t testing.TB, target *Target) {
 	t.Helper()
-	run := rooms.Of(target.Run)
-	led := apigateway.RoutesTo(run.Assembly)
+	runner := target.Run.Parts()
+	led := apigateway.RoutesTo(runner.Assembly)
 	var keys []string
 	for _, of := range led {
 		keys = append(keys, of...)
@@ -33,11 +33,11 @@ func (s *Suite) CheckRoutes(t testing.TB, target *Target) {
 	}
 	for name := range led {
 		var status lambda.Status
-		Settled(t, name+" starts, or fails to", func() bool {
-			all := run.Functions.Functions()
+		wait.Until(t, name+" starts, or fails to", func() (any, bool) {
+			all := runner.Functions.Functions()
 			status = all[slices.IndexFunc(all, func(f lambda.Status) bool { return f.Name == name })]
-			return status.Deaths > 0 || started(status)
-		})
+			return status, status.Deaths > 0 || started(status)
+		}, wait.On(target))
 		if !started(status) {
 			t.Errorf("%s does not start:\n%s", status.Label,
 				strings.Join(runtest.Of(target.Run).Lines(name), "\n"))

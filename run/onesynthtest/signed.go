@@ -12,8 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
-	run "github.com/onesynth-cdk/onesynth/internal/aws"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	endpoint "github.com/onesynth-cdk/onesynth/internal/aws"
 	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
 )
 
@@ -23,7 +22,7 @@ func (p *Target) AsSigned(t testing.TB, name string) *Client {
 	t.Helper()
 	client := NewClient(t, p)
 	client.HTTP.Transport = &signing{client.HTTP.Transport, aws.Credentials{AccessKeyID: name,
-		SecretAccessKey: run.Secret}, rooms.Of(p.Run).Assembly.Stacks[0].Region}
+		SecretAccessKey: endpoint.Secret}, p.Run.Parts().Assembly.Stacks[0].Region}
 	return client
 }
 

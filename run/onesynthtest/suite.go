@@ -36,8 +36,8 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -195,25 +195,21 @@ func (s *Suite) run(t testing.TB, folder string, options run.Options) (*Target, 
 	// Many runs that start at once on few processors would slow the database for the others.
 	s.starting.Lock()
 	// A shared run outlives the test that starts it.
-	run, err := run.Start(context.WithoutCancel(t.Context()), options)
+	runner, err := run.Start(context.WithoutCancel(t.Context()), options)
 	s.starting.Unlock()
 	if err != nil {
 		return nil, err
 	}
-	outputs := map[string]string{}
-	for name, output := range rooms.Of(run).Assembly.Stacks[0].Outputs {
-		outputs[name] = fmt.Sprint(output.Value)
-	}
-	target, err := NewTarget(s.Construct, outputs, run.DynamoDB())
+	target, err := NewTarget(s.Construct, runtest.Of(runner).Outputs(), runner.DynamoDB())
 	if err != nil {
-		run.Close()
+		runner.Close()
 		return nil, err
 	}
 	if strings.HasPrefix(target.URL, "https://") {
 		// Its domain name leads elsewhere.
-		target.URL = run.URL(s.stack())
+		target.URL = runner.URL(s.stack())
 	}
-	target.Run = run
+	target.Run = runner
 	return target, nil
 }
 

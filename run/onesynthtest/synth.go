@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/document"
 )
 
 // Assembly returns the folder of the app's assembly. The first test that asks builds and runs
@@ -19,6 +21,16 @@ func (s *Suite) Assembly(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return folder
+}
+
+// Document returns the OpenAPI document of the only API of the assembly that has one, as `onesynth openapi` prints it.
+func (s *Suite) Document(t testing.TB) []byte {
+	t.Helper()
+	read, err := document.Read(t.Context(), document.Options{Assembly: s.Assembly(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read.Content
 }
 
 func (s *Suite) assembly(ctx context.Context) (string, error) {

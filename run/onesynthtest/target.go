@@ -14,13 +14,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/internal/console"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // Target is a platform that runs somewhere.
 type Target struct {
-	// URL is where its API is.
+	// URL is the base URL of its API.
 	URL string
 	// Tables are the physical names of its tables, by the names of the schema.
 	Tables map[string]string
@@ -48,6 +48,23 @@ func NewTarget(construct string, outputs map[string]string, database *dynamodb.C
 		}
 	}
 	return target, nil
+}
+
+// Ended returns why the local run has ended, or nil before its end and for a platform that runs elsewhere. With it, a
+// Target is a [wait.Watched].
+func (p *Target) Ended() error {
+	if p.Run == nil {
+		return nil
+	}
+	return runtest.Of(p.Run).Ended()
+}
+
+// Printed returns the newest lines that functions have logged in a local run.
+func (p *Target) Printed() string {
+	if p.Run == nil {
+		return ""
+	}
+	return runtest.Of(p.Run).Printed()
 }
 
 // Item reads an item of a table by its key, given as names and values in turn. It returns plain values, each number as
@@ -79,7 +96,7 @@ func textKey(key []string) map[string]types.AttributeValue {
 	return values
 }
 
-// Set changes attributes of an item past the platform.
+// Set changes attributes of an item in the database, without the platform. key and value are its partition key.
 func (p *Target) Set(t testing.TB, table, key, value string, attributes map[string]any) {
 	t.Helper()
 	changes := map[string]types.AttributeValueUpdate{}
@@ -98,7 +115,7 @@ func (p *Target) Set(t testing.TB, table, key, value string, attributes map[stri
 	}
 }
 
-// Items reads a whole table.
+// Items reads all items of a table.
 func (p *Target) Items(t testing.TB, table string) []map[string]any {
 	t.Helper()
 	var all []map[string]any
@@ -123,7 +140,7 @@ func (p *Target) Items(t testing.TB, table string) []map[string]any {
 // Function returns the name of the local run's function whose construct has that name.
 func (p *Target) Function(t testing.TB, name string) string {
 	t.Helper()
-	for _, f := range rooms.Of(p.Run).Functions.Functions() {
+	for _, f := range p.Run.Parts().Functions.Functions() {
 		if strings.Contains(f.Name, name) {
 			return f.Name
 		}
@@ -137,7 +154,7 @@ func (p *Target) Function(t testing.TB, name string) string {
 func (p *Target) Schedule(t testing.TB, name string) string {
 	t.Helper()
 	var found []string
-	for _, schedule := range rooms.Of(p.Run).Schedules.Schedules() {
+	for _, schedule := range p.Run.Parts().Schedules.Schedules() {
 		if strings.Contains(schedule.Name, name) {
 			found = append(found, schedule.Name)
 		}
@@ -148,7 +165,7 @@ func (p *Target) Schedule(t testing.TB, name string) string {
 	return found[0]
 }
 
-// Delete deletes an item past the platform, by its key as for Item.
+// Delete deletes an item in the database, without the platform, by its key as for Item.
 func (p *Target) Delete(t testing.TB, table string, key ...string) {
 	t.Helper()
 	if _, err := p.Database.DeleteItem(t.Context(),

@@ -122,7 +122,7 @@ func TestForeignPagesReachNoListener(t *testing.T) {
 	}
 	onesynthtest.Settled(t, "every function still waits", waits)
 	// A function that serves a page to everyone serves it to other pages, too. No other function has work by them.
-	caused, _ := rooms.Of(run).Trace.Requests(trace.Search{Limit: trace.MostRequests})
+	caused, _ := rooms.Of(run).Trace.Requests(trace.Search{Limit: trace.MaxRequests})
 	for _, one := range caused {
 		if one.Seq > before && len(one.Functions) > 0 && (one.Kind != trace.HTTP || one.Method != http.MethodGet) {
 			t.Errorf("pages have caused %s %s %s, which %q handled", one.Kind, one.Method, one.Path, one.Functions)

@@ -29,7 +29,7 @@ var suite = browser.Suite{Options: run.Options{MaxInstances: 2, RetryDelay: func
 var queries atomic.Int32
 
 func TestMain(m *testing.M) {
-	catalog.Engine.Ask = func(ctx context.Context, console string, question catalog.Question) (catalog.Answer, error) {
+	suite.Options.Lake.Ask = func(ctx context.Context, console string, question catalog.Question) (catalog.Answer, error) {
 		queries.Add(1)
 		defer queries.Add(-1)
 		return lakequery.Ask(ctx, console, question)

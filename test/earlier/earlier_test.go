@@ -18,11 +18,10 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/console"
-	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
-	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	local "github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -78,7 +77,7 @@ func (r run) as(t *testing.T, api, subject string) *onesynthtest.Client {
 		Subject: subject, Claims: map[string]any{"email": subject + "@example.com"},
 	}), http.StatusOK)
 	return &onesynthtest.Client{URL: r.apis[api], HTTP: http.DefaultClient,
-		Header: http.Header{"Authorization": {"Bearer " + token.AccessToken}}, Keyed: true}
+		Header: http.Header{"Authorization": {"Bearer " + token.AccessToken}}, IdempotencyKeys: true}
 }
 
 // with is a client of Ask-a-Human with a header.
@@ -173,7 +172,6 @@ func attempt(status string) map[string]any {
 // TestEarlierVersions: today's code starts with the data of each earlier version, reads it for its owners, continues
 // it, and queries the lake over old and new changes.
 func TestEarlierVersions(t *testing.T) {
-	catalog.Engine.Ask = lakequery.Ask
 	if *written != "" {
 		text, err := json.MarshalIndent(write(t, open(t, *written)), "", "  ")
 		if err != nil {
@@ -205,7 +203,7 @@ func TestEarlierVersions(t *testing.T) {
 			unpack(t, archive, folder)
 			started, err := local.Start(t.Context(),
 				local.Options{Assembly: suite.Local(t, "dev").Assembly(t), Data: folder, NoSchedules: true,
-					InitialData: true})
+					InitialData: true, Lake: laketest.Engine(nil)})
 			if err != nil {
 				t.Fatal(err)
 			}

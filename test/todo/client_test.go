@@ -22,7 +22,7 @@ type caller struct{ platform.Caller }
 func newCaller(t testing.TB, target *target) caller {
 	t.Helper()
 	c := caller{platform.NewCaller(t, target.Target)}
-	c.Keyed = true
+	c.IdempotencyKeys = true
 	if target.Run == nil {
 		t.Cleanup(func() {
 			if r, err := c.Send(context.Background(), http.MethodDelete, "/api/v1/users/me", nil, nil); err != nil ||

@@ -61,7 +61,7 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 	l := lakeOf(t, &target{platform.Local(run)})
 	c := command{commandtest.Path(t, commandtest.Lake), l.Run.ConsoleURL()}
 	ann := caller{platform.Caller{Client: platform.NewClient(t, l.Target), ID: "ann", Email: "ann@example.com"}}
-	ann.Header, ann.Keyed = http.Header{"Authorization": {"Bearer " +
+	ann.Header, ann.IdempotencyKeys = http.Header{"Authorization": {"Bearer " +
 		strings.TrimSpace(c.must(t, "token", "--sub", ann.ID))}}, true
 	read[user](t, ann.Try(t, http.MethodPost, "/api/v1/users/me", profile{ann.Email, "Ann"}), http.StatusCreated)
 	ann.create(t, input{"title": "Water the plants", "priority": "high", "due_date": "2999-12-31"})

@@ -37,7 +37,7 @@ func someone(t *testing.T) person {
 	t.Helper()
 	name := onesynthtest.Unique("ann")
 	api := suite.Target(t, "Todo").As(t, name)
-	api.Keyed = true
+	api.IdempotencyKeys = true
 	return person{t, name, api}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,28 +51,27 @@ func (b *bench) manyAsks(ctx context.Context, l *local, p platform, route routes
 	}
 	b.title("%s: %s: %d in a row, %d clients", p.Schema.Title, route, b.askCount, askClients)
 	b.cells("made", "requests/s", "p50", "p99", "longest")
-	var first, last, firstMedian, lastMedian time.Duration
+	var first, last sample
 	for asked := 0; asked < b.askCount; {
 		window := min(askWindow, b.askCount-asked)
 		result, err := ask(window)
 		if err != nil {
 			return err
 		}
-		times := result.times
 		asked += window
-		last, lastMedian = quantile(times, 0.99), median(times)
-		if first == 0 {
-			first, firstMedian = last, lastMedian
+		last = sampleOf(result.times)
+		if first.Sample == nil {
+			first = last
 		}
-		b.cells(fmt.Sprintf("to %d", asked), fmt.Sprintf("%.0f", float64(len(times))/result.wall.Seconds()),
-			said(lastMedian), said(last), said(slices.Max(times)))
+		b.cells(fmt.Sprintf("to %d", asked), fmt.Sprintf("%.0f", float64(len(result.times))/result.wall.Seconds()),
+			seconds(last.median()), seconds(last.quantile(0.99)), seconds(last.longest()))
 		if err := b.out.Flush(); err != nil {
 			return err
 		}
 	}
-	ratio := float64(last) / float64(first)
+	ratio := last.quantile(0.99) / first.quantile(0.99)
 	b.row("p99 of the last against the first", fmt.Sprintf("%.2f", ratio), "at most 1.5", ratio <= 1.5)
-	ratio = float64(lastMedian) / float64(firstMedian)
+	ratio = last.median() / first.median()
 	b.row("p50 of the last against the first", fmt.Sprintf("%.2f", ratio), "below 2", ratio < 2)
 	idleLast, err := idleShare(l.pid)
 	if err != nil {

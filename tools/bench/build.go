@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"slices"
 	"strings"
 
@@ -23,7 +22,7 @@ func (b *bench) rebuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.figure("rebuild of the handlers, nothing changed", spread(times[0]))
+	b.figure("rebuild of the handlers, nothing changed", sampleOf(times[0]).spread())
 
 	largest, figures := map[string]int{}, map[string][]string{}
 	for _, architecture := range []gofunction.Architecture{gofunction.ARM64, gofunction.X86_64} {
@@ -57,7 +56,7 @@ func (b *bench) build(ctx context.Context, architecture gofunction.Architecture)
 	binaries := map[string]gofunction.Binary{}
 	for _, p := range list {
 		for _, folder := range p.Handlers().Packages {
-			binary, err := p.Common().Build.Binary(path.Base(folder))
+			binary, err := p.Common().Build.Binary(folder)
 			if err != nil {
 				return nil, err
 			}

@@ -17,18 +17,17 @@ import (
 	"github.com/aws/smithy-go"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/internal/engine"
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	runner "github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/tools/bench/replay"
 	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
 )
 
 const (
 	// compareRounds is how often ours and the yardstick take turns on a route.
-	compareRounds = 3
+	compareRounds = 6
 	// compareWarm is the number of requests of each before the first measured one.
 	compareWarm = 10
 	// compareClients is the larger number of clients.
@@ -71,29 +70,15 @@ func (b *bench) plainAssembly(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	copied, err := assembly.Load(folder, assembly.Options{})
+	handlers, err := runtest.Handlers(folder)
 	if err != nil {
 		return err
 	}
-	ofUserPools := map[string]bool{}
-	for _, permission := range copied.Resources("AWS::Lambda::Permission") {
-		if permission.Properties["Principal"] == "cognito-idp.amazonaws.com" {
-			ofUserPools[fmt.Sprint(permission.Properties["FunctionName"])] = true
-		}
-	}
-	for _, function := range copied.Resources("AWS::Lambda::Function") {
-		var properties struct{ Code struct{ S3Key string } }
-		if err := function.Decode(&properties); err != nil {
-			return err
-		}
-		if ofUserPools[function.ARN] || ofUserPools[function.Name] {
+	for _, of := range handlers {
+		if slices.Contains(of.Invokers, "cognito-idp.amazonaws.com") {
 			continue
 		}
-		code, err := copied.Asset(properties.Code.S3Key)
-		if err != nil {
-			return err
-		}
-		handler := filepath.Join(code.Path, "bootstrap")
+		handler := filepath.Join(of.Folder, "bootstrap")
 		// The file is removed first: it may be a link to the other assembly's.
 		if err := errors.Join(os.Remove(handler), os.WriteFile(handler, program, 0o755)); err != nil {
 			return err
@@ -109,9 +94,9 @@ type side struct {
 	// client returns a client that makes requests: ours of the route, the yardstick's those of the traced run again.
 	client func(routes.Route, []routes.Traced) (client, error)
 
-	handler, runner []time.Duration // processor time of a round, for each request
-	times           []time.Duration // one client
-	many            []time.Duration // compareClients
+	handler, run []time.Duration // processor time of a round, for each request
+	times        []time.Duration // one client
+	many         []time.Duration // compareClients
 }
 
 // client makes the i-th request with its preparation, and finishes what its last request has left.
@@ -131,7 +116,7 @@ func (l *local) ours(r routes.Route, _ []routes.Traced) (client, error) {
 
 func (b *bench) comparePlatform(ctx context.Context, shared *engine.Engine, p platform) error {
 	tracer := &routes.Tracer{Delay: compareDelay}
-	traced, err := runner.Start(ctx, runner.Options{
+	traced, err := run.Start(ctx, run.Options{
 		Assembly: b.path("cdk.out"), Stacks: []string{p.stack()}, DynamoDB: shared.URL(),
 		AccessKey: "traced" + p.Name(), NoSchedules: true, SweepInterval: -1, Observe: tracer.Observe,
 	})
@@ -160,8 +145,9 @@ func (b *bench) comparePlatform(ctx context.Context, shared *engine.Engine, p pl
 	sides[1].client = again.client
 	b.title("%s: against a plain Go Lambda that makes the same calls, %d times %d requests each in turn",
 		p.Schema.Title, compareRounds, b.compared)
-	b.cells("route", "handler, processor time", "plain", "ratio", "at most 1.15", "runner, processor time", "plain",
-		"p50, 1 client", "plain", "p99", "plain", "p50, 8 clients", "plain", "p99", "plain")
+	b.cells("route", "handler, processor time", "plain", "ratio", "at most 1.15", "difference",
+		"run, processor time", "plain", "p50, 1 client", "plain", "p99", "plain",
+		"p50, 8 clients", "plain", "p99", "plain")
 	for i, r := range p.Routes {
 		// A protocol on top is measured against the route below it.
 		if r.Waits || r.Plain != "" {
@@ -190,7 +176,7 @@ func (b *bench) compareRoute(ctx context.Context, r routes.Route, record func(re
 	var many [][]routes.Traced
 	if slices.Contains(r.Clients, compareClients) {
 		for range compareClients {
-			one, err := record(b.compared/compareClients + 2)
+			one, err := record(2*b.compared/compareClients + 2)
 			if err != nil {
 				return err
 			}
@@ -200,7 +186,7 @@ func (b *bench) compareRoute(ctx context.Context, r routes.Route, record func(re
 	sides := []*side{ours, plain}
 	clients := make([]client, len(sides))
 	for i, s := range sides {
-		s.handler, s.runner, s.times, s.many = nil, nil, nil, nil
+		s.handler, s.run, s.times, s.many = nil, nil, nil, nil
 		if clients[i], err = s.client(r, traced); err != nil {
 			return err
 		}
@@ -224,17 +210,19 @@ func (b *bench) compareRoute(ctx context.Context, r routes.Route, record func(re
 			return fmt.Errorf("%s with %d clients: %w", r, compareClients, err)
 		}
 	}
-	ratio := median(ours.handler).Seconds() / median(plain.handler).Seconds()
+	handler, plainly := sampleOf(ours.handler), sampleOf(plain.handler)
+	ratio := handler.median() / plainly.median()
 	cells := []string{
-		r.String(), said(median(ours.handler)), said(median(plain.handler)), fmt.Sprintf("%.2f", ratio),
-		verdict("at most 1.15", ratio <= 1.15), said(median(ours.runner)), said(median(plain.runner)),
+		r.String(), seconds(handler.median()), seconds(plainly.median()), fmt.Sprintf("%.2f", ratio),
+		verdict("at most 1.15", ratio <= 1.15), handler.difference(plainly),
+		seconds(sampleOf(ours.run).median()), seconds(sampleOf(plain.run).median()),
 	}
 	for _, times := range [][2][]time.Duration{{ours.times, plain.times}, {ours.many, plain.many}} {
 		for _, q := range []float64{0.5, 0.99} {
 			for _, t := range times {
 				cell := "-"
 				if len(t) > 0 {
-					cell = said(quantile(t, q))
+					cell = seconds(sampleOf(t).quantile(q))
 				}
 				cells = append(cells, cell)
 			}
@@ -285,7 +273,7 @@ func prepared(ctx context.Context, prepare, request routes.Step) (time.Duration,
 
 // measure makes the requests with these numbers, one after the other.
 func (s *side) measure(ctx context.Context, from, to int, of client, counts bool) error {
-	var handler, runner time.Duration
+	var handler, run time.Duration
 	for i := from; i < to; i++ {
 		prepare, request := of.request(i)
 		var before, after processors
@@ -308,21 +296,21 @@ func (s *side) measure(ctx context.Context, from, to int, of client, counts bool
 			return err
 		}
 		handler += after.handler - before.handler
-		runner += after.runner - before.runner
+		run += after.run - before.run
 	}
 	if counts {
 		s.handler = append(s.handler, handler/time.Duration(to-from))
-		s.runner = append(s.runner, runner/time.Duration(to-from))
+		s.run = append(s.run, run/time.Duration(to-from))
 	}
 	return nil
 }
 
-// processors is the processor time of the serving handlers and of the runner since they started.
-type processors struct{ handler, runner time.Duration }
+// processors is the processor time of the serving handlers and of the run since they started.
+type processors struct{ handler, run time.Duration }
 
 // settled reads the processor time once the handlers are idle, so that all of a request is in it.
 func (s *side) settled(ctx context.Context) (processors, error) {
-	var functions []lambda.Status
+	var functions []function
 	if err := s.Get(ctx, "/functions", &functions); err != nil {
 		return processors{}, err
 	}
@@ -346,8 +334,8 @@ func (s *side) settled(ctx context.Context) (processors, error) {
 			sum += one
 		}
 		if sum == last {
-			runner, err := processorTime(s.pid)
-			return processors{sum, runner}, err
+			run, err := processorTime(s.pid)
+			return processors{sum, run}, err
 		}
 		last = sum
 		time.Sleep(500 * time.Microsecond)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -38,8 +37,9 @@ func verdict(reach string, reached bool) string {
 
 // times prints how long requests, or what else is counted, took.
 func (b *bench) times(what string, times []time.Duration) {
+	of := sampleOf(times)
 	b.cells(what, "p50", "p99", "longest")
-	b.cells(fmt.Sprint(len(times)), said(median(times)), said(quantile(times, 0.99)), said(slices.Max(times)))
+	b.cells(fmt.Sprint(len(times)), seconds(of.median()), seconds(of.quantile(0.99)), seconds(of.longest()))
 }
 
 // timed returns how long a function takes.
@@ -70,32 +70,6 @@ func inTurn(rounds int, of ...func() (time.Duration, error)) ([][]time.Duration,
 // timing returns a function that returns how long one takes.
 func timing(f func() error) func() (time.Duration, error) {
 	return func() (time.Duration, error) { return timed(f) }
-}
-
-func median(durations []time.Duration) time.Duration { return quantile(durations, 0.5) }
-
-func quantile(durations []time.Duration, q float64) time.Duration {
-	if len(durations) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(durations))
-	return sorted[int(q*float64(len(sorted)-1)+0.5)]
-}
-
-// spread is the median and the largest distance from it, as benchstat prints them: "1.23s ± 4%".
-func spread(durations []time.Duration) string {
-	m := median(durations)
-	most := max(slices.Max(durations)-m, m-slices.Min(durations))
-	return fmt.Sprintf("%s ± %.0f%%", said(m), 100*most.Seconds()/m.Seconds())
-}
-
-// said is a time with three digits, such as "45.6ms".
-func said(d time.Duration) string {
-	digits := time.Duration(1)
-	for d/digits >= 1000 {
-		digits *= 10
-	}
-	return d.Round(digits).String()
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
 )
 
@@ -134,9 +133,9 @@ func (b *bench) routes(ctx context.Context, l *local, p platform) error {
 			if err != nil {
 				return err
 			}
-			inDynamoDB, remark := "-", ""
+			times, inDynamoDB, remark := sampleOf(result.times), "-", ""
 			if clients == 1 {
-				inDynamoDB = said(median(result.times) - median(result.added))
+				inDynamoDB = seconds(times.median() - sampleOf(result.added).median())
 				alone[r.String()] = result
 				if inOrigin[r.String()], err = p.inOrigin(ctx, l, r); err != nil {
 					return err
@@ -146,8 +145,8 @@ func (b *bench) routes(ctx context.Context, l *local, p platform) error {
 				remark = "as many as the API's throttle allows"
 			}
 			b.cells(r.String(), fmt.Sprint(clients), fmt.Sprintf("%.0f", result.perSecond()),
-				said(median(result.times)),
-				said(quantile(result.times, 0.99)), inDynamoDB, fmt.Sprintf("%.0f%%", 100*result.busy), remark)
+				seconds(times.median()), seconds(times.quantile(0.99)), inDynamoDB,
+				fmt.Sprintf("%.0f%%", 100*result.busy), remark)
 		}
 	}
 	if err := b.out.Flush(); err != nil {
@@ -158,8 +157,8 @@ func (b *bench) routes(ctx context.Context, l *local, p platform) error {
 	}
 	b.title("%s: what handler and runner add to DynamoDB's time, p50, one client", p.Schema.Title)
 	for _, r := range p.Routes {
-		added := median(alone[r.String()].added)
-		b.row(r.String(), said(added), "at most 1 ms", added <= time.Millisecond)
+		added := sampleOf(alone[r.String()].added).median()
+		b.row(r.String(), seconds(added), "at most 1 ms", added <= time.Millisecond.Seconds())
 	}
 	if err := b.out.Flush(); err != nil {
 		return err
@@ -202,8 +201,19 @@ func (b *bench) protocols(ctx context.Context, l *local, p platform) error {
 		for _, side := range sides {
 			b.times("requests", side.times)
 		}
+		b.figure("difference", sampleOf(sides[0].times).difference(sampleOf(sides[1].times)))
 	}
 	return b.out.Flush()
+}
+
+// function is what the console says of a function.
+type function struct {
+	Name      string
+	Instances []struct {
+		PID       int
+		InitMilli float64 `json:"init_ms"`
+		RSSBytes  int64   `json:"rss_bytes"`
+	}
 }
 
 // functions prints the start-up time and memory of the handlers, after the load and one run
@@ -221,7 +231,7 @@ func (b *bench) functions(ctx context.Context, l *local, p platform) error {
 			return err
 		}
 	}
-	var functions []lambda.Status
+	var functions []function
 	if err := l.Get(ctx, "/functions", &functions); err != nil {
 		return err
 	}
@@ -237,7 +247,7 @@ func (b *bench) functions(ctx context.Context, l *local, p platform) error {
 			b.figure(f.Name, "never ran")
 			continue
 		}
-		b.figure(f.Name+": init of its processes", spread(inits))
+		b.figure(f.Name+": init of its processes", sampleOf(inits).spread())
 		b.row(f.Name+": memory of its largest process", fmt.Sprintf("%.1f MB", float64(largest)/1e6), "at most 40 MB",
 			largest <= 40e6)
 	}

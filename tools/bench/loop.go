@@ -16,7 +16,7 @@ var unchecked = []string{"CDK_VALIDATION=false"}
 func (b *bench) loop(ctx context.Context) error {
 	first := b.platforms[0]
 	one, all := b.context("-c", "platform="+first.Name()), b.context()
-	engine := func() (time.Duration, error) {
+	database := func() (time.Duration, error) {
 		var alone *engine.Engine
 		took, err := timed(func() (err error) {
 			alone, err = engine.Start(ctx, engine.Options{})
@@ -34,7 +34,7 @@ func (b *bench) loop(ctx context.Context) error {
 		}
 		return l.ready, l.stop()
 	}
-	times, err := inTurn(b.runs, engine, start,
+	times, err := inTurn(b.runs, database, start,
 		timing(func() error { return b.synthesise(ctx, "cdk-app", "one.out", unchecked, one...) }),
 		timing(func() error { return b.synthesise(ctx, "cdk-app", "all.out", unchecked, all...) }))
 	if err != nil {
@@ -48,13 +48,13 @@ func (b *bench) loop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	engines, starts, ones, alls := times[0], times[1], times[2], times[3]
+	engines, starts, ones, alls := sampleOf(times[0]), sampleOf(times[1]), sampleOf(times[2]), sampleOf(times[3])
 	b.title("The inner loop, measured in turn; synths are warm and without the check of the templates, as in make run")
-	b.row("start to ready, all stacks", spread(starts), "at most 3 s", median(starts) <= 3*time.Second)
-	b.figure("  of it DynamoDB Local, alone", spread(engines))
-	b.figure("synth of "+first.Name(), spread(ones))
+	b.row("start to ready, all stacks", starts.spread(), "at most 3 s", starts.median() <= 3)
+	b.figure("  of it DynamoDB Local, alone", engines.spread())
+	b.figure("synth of "+first.Name(), ones.spread())
 	b.figure("  shares, in a profiled synth", ofOne.String())
-	b.figure(fmt.Sprintf("synth of all %d", len(b.platforms)), spread(alls))
+	b.figure(fmt.Sprintf("synth of all %d", len(b.platforms)), alls.spread())
 	b.figure("  shares, in a profiled synth", ofAll.String())
 	return b.watch(ctx)
 }

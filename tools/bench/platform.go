@@ -7,9 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
-	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
 )
 
@@ -52,12 +50,16 @@ func writeUnits(r routes.Route, c routes.Cost) float64 {
 
 // inOrigin is the origin's cost of the access patterns that the newest request of a route has made.
 func (p platform) inOrigin(ctx context.Context, l *local, r routes.Route) (string, error) {
-	var found console.Requests
+	var found struct{ Requests []struct{ ID string } }
 	search := url.QueryEscape(r.Method + " " + r.Path)
 	if err := l.Get(ctx, "/requests?limit=1&search="+search, &found); err != nil || len(found.Requests) == 0 {
 		return "", err
 	}
-	var newest trace.Details
+	var newest struct {
+		Invocations []struct {
+			Calls []struct{ Patterns []string }
+		}
+	}
 	if err := l.Get(ctx, "/requests/"+found.Requests[0].ID, &newest); err != nil {
 		return "", err
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onesynth-cdk/onesynth/internal/trace"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
 )
 
@@ -18,7 +18,7 @@ func (b *bench) prices(ctx context.Context) error {
 }
 
 func (b *bench) pricesOf(ctx context.Context, l *local, p platform, document *strings.Builder) error {
-	const memory = trace.DefaultMemory
+	const memory = runtest.DefaultMemory
 	b.title("%s: US$ for a million requests, with %d MB", p.Schema.Title, memory)
 	b.cells("route", "read units", "write units", "if indexes count once", "ms", "DynamoDB", "Lambda", "gateway",
 		"logs", "sum")
@@ -41,7 +41,7 @@ func (b *bench) pricesOf(ctx context.Context, l *local, p platform, document *st
 		// DynamoDB Local counts indexes twice in a transaction, as it does the items. DynamoDB counts them once
 		// (docs/operate/cost.md#a-million-requests).
 		once := writes - max(r.Transaction.Indexed, 1)*cost.TransactIndexes/2
-		c := trace.PriceOf(cost.Read, writes, milliseconds(slices.Min(result.times)), memory)
+		c := runtest.PriceOf(cost.Read, writes, milliseconds(slices.Min(result.times)), memory)
 		row := fmt.Sprintf("%.1f\t%.1f\t%.1f\t%s", cost.Read, writes, once, c)
 		b.cells(r.String(), row)
 		fmt.Fprintf(document, "| %s | %s |\n", r, strings.ReplaceAll(row, "\t", " | "))

@@ -121,10 +121,9 @@ func (b *bench) savesOf(ctx context.Context, source string, p platform) error {
 	if err != nil {
 		return err
 	}
-	answers := times[0]
-	b.row(p.Name()+": save to the first answer of the new code", spread(answers), "at most 2 s",
-		median(answers) <= 2*time.Second)
-	b.figure("  of it the Go toolchain", spread(builds[1:]))
+	answers := sampleOf(times[0])
+	b.row(p.Name()+": save to the first answer of the new code", answers.spread(), "at most 2 s", answers.median() <= 2)
+	b.figure("  of it the Go toolchain", sampleOf(builds[1:]).spread())
 	return nil
 }
 
@@ -146,5 +145,6 @@ func (b *bench) watchedRequests(ctx context.Context, source string) error {
 	for i, what := range []string{"request without --watch", "request with --watch"} {
 		b.times(what, times[i])
 	}
+	b.figure("difference of --watch", sampleOf(times[1]).difference(sampleOf(times[0])))
 	return nil
 }

@@ -114,32 +114,32 @@ func TestLinks(t *testing.T) {
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	const (
-		mostLines, mostColumns, mostCell, mostWords = 250, 120, 200, 45_000
+		maxLines, maxColumns, maxCell, maxWords = 250, 120, 200, 45_000
 	)
 	words := 0
 	for _, p := range pages(t) {
 		generated := strings.HasPrefix(filepath.ToSlash(p.path), "../../docs/reference/")
 		if !generated && strings.HasPrefix(filepath.ToSlash(p.path), "../../docs/") {
 			words += len(strings.Fields(p.whole))
-			if lines := strings.Count(p.whole, "\n"); lines > mostLines {
-				t.Errorf("%s has %d lines, more than %d: say less, or make a page of a part", p.path, lines, mostLines)
+			if lines := strings.Count(p.whole, "\n"); lines > maxLines {
+				t.Errorf("%s has %d lines, more than %d: say less, or make a page of a part", p.path, lines, maxLines)
 			}
 		}
 		for line := range strings.Lines(p.content) {
 			line = strings.TrimSuffix(line, "\n")
 			if cells, ok := strings.CutPrefix(line, "|"); ok {
 				for cell := range strings.SplitSeq(cells, " | ") {
-					if n := utf8.RuneCountInString(cell); n > mostCell {
+					if n := utf8.RuneCountInString(cell); n > maxCell {
 						t.Errorf("%s: a cell has %d characters, more than %d: make it a list: %.40s…", p.path, n,
-							mostCell, cell)
+							maxCell, cell)
 					}
 				}
-			} else if n := utf8.RuneCountInString(line); n > mostColumns && !generated && paragraph.MatchString(line) {
-				t.Errorf("%s: a line has %d characters, more than %d: %.40s…", p.path, n, mostColumns, line)
+			} else if n := utf8.RuneCountInString(line); n > maxColumns && !generated && paragraph.MatchString(line) {
+				t.Errorf("%s: a line has %d characters, more than %d: %.40s…", p.path, n, maxColumns, line)
 			}
 		}
 	}
-	if words > mostWords {
-		t.Errorf("the pages of docs have %d words, more than %d", words, mostWords)
+	if words > maxWords {
+		t.Errorf("the pages of docs have %d words, more than %d", words, maxWords)
 	}
 }

@@ -45,7 +45,7 @@ export function put(element, ...children) {
 
 /**
  * table makes a table with a caption. A column has a label, cell(row), which returns a node or text, and may have
- * number, and class for its cells: roomy leaves it out where there is little room. The first column names the row.
+ * number, and class for its cells: roomy leaves it out where there is little space. The first column names the row.
  */
 export function table({caption, columns, rows, empty, named = true, class: kind}) {
   if (rows.length === 0) return h('p', {class: 'empty'}, empty ?? 'There is nothing here yet.');

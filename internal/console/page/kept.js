@@ -1,4 +1,4 @@
-// What the tab keeps of someone's work, until it is closed. Where a browser keeps nothing, or has no room, nothing is
+// What the tab keeps of someone's work, until it is closed. Where a browser keeps nothing, or is full, nothing is
 // kept.
 
 /** kept reads what keep wrote under a name, or returns otherwise. */

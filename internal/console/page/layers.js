@@ -91,7 +91,7 @@ const mean = (values) => (values.length > 0 ? values.reduce((sum, value) => sum 
 /** endsOf says on which sides an arrow leaves and arrives: one along a column goes around it. */
 const endsOf = (from, to) => ({from: to < from ? 'left' : 'right', to: to > from ? 'left' : 'right'});
 
-/** boxesOf are the sizes of parts, each with room for its arrows. */
+/** boxesOf are the sizes of parts, each with space for its arrows. */
 function boxesOf(parts, columns, arrows, ends, sizeOf) {
   const counts = new Map(parts.map((part) => [part.id, {left: 0, right: 0}]));
   arrows.forEach(({from, to}, i) => {

@@ -4,9 +4,9 @@ package catalog
 
 import "context"
 
-// Engine answers queries of lakes, for runs and their consoles. A program that has one sets it before its first run;
-// package local brings none, since programs with DuckDB need a C compiler and are large.
-var Engine struct {
+// Engine answers queries of lakes, for runs and their consoles. The zero value answers none: programs with DuckDB need
+// a C compiler and are large.
+type Engine struct {
 	// Check finds views and saved queries of a lake that do not run, while a run starts. Its error ends the run; its
 	// warnings are printed. Default: no check.
 	Check func(context.Context, Lake) (warnings []string, err error)

@@ -70,7 +70,8 @@ func (described) AskAHuman() Measured {
 			{Name: "close", Method: "DELETE", Path: "/agent/questions/{question_id}", start: as((*asker).ask, nil)},
 			{Name: "verify", Method: "GET", Path: "/agent/webhook-secrets", start: anyone},
 			{Name: "rotate", Method: "POST", Path: "/agent/webhook-secrets", start: anyone},
-			{Name: "try", Method: "POST", Path: "/agent/webhook-tests", start: as(nil, with(tryEndpoint))},
+			{Name: "try", Method: "POST", Path: "/agent/webhook-tests", Sends: true,
+				start: as(nil, with(tryEndpoint))},
 			{Name: "look", Method: "GET", Path: "/human/questions/{question_id}",
 				start: as((*asker).needQuestion, nil)},
 			{Name: "stats", Method: "GET", Path: "/human/stats", start: as((*asker).needAnswered, nil)},
@@ -340,7 +341,14 @@ func (a *asker) askAlone(ctx context.Context) error {
 	return a.askOperated(ctx)
 }
 
-func name(*asker) given { return given{"handle": "Bench " + rand.Text()[:8]} }
+// name is one that nobody has, of letters of which there are neither numbers nor words that a name may not have.
+func name(*asker) given {
+	letters := []byte(rand.Text()[:12])
+	for i, b := range letters {
+		letters[i] = "BDGHJKPT"[b%8]
+	}
+	return given{"handle": "Bench " + string(letters)}
+}
 
 // needPerson makes the caller an operator who knows a person.
 func (a *asker) needPerson(ctx context.Context) error {

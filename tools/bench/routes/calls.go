@@ -17,7 +17,8 @@ import (
 // request was made of.
 func (m Measured) Calls(ctx context.Context, platform schema.Platform, run *Run, tracer *Tracer) (text string,
 	missing []string, err error) {
-	const compared = 3
+	// The first requests of all, and those of a route, read what the next ones know.
+	const first, compared = 2, 3
 	serve, seen := Serving(platform), map[string]bool{}
 	var b strings.Builder
 	b.WriteString("| Request | Calls | Stages | First | Second | Further |\n| --- | --- | --- | --- | --- | --- |\n")
@@ -25,9 +26,7 @@ func (m Measured) Calls(ctx context.Context, platform schema.Platform, run *Run,
 		if r.Waits {
 			continue
 		}
-		// The first request of all, and the first of a route, read what the next ones know.
-		first := cmp.Or(r.Warm, 2)
-		traced, failed := tracer.Route(ctx, run, r, first+compared, serve)
+		traced, failed := tracer.Route(ctx, run, r, cmp.Or(r.Warm, first)+compared, serve)
 		if failed != nil {
 			err = errors.Join(err, failed)
 			continue

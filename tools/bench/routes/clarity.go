@@ -104,7 +104,7 @@ func (u *trainee) answers() []map[string]string {
 
 // key gives requests idempotency keys.
 func (u *trainee) key(context.Context) error {
-	u.Keyed = true
+	u.IdempotencyKeys = true
 	return nil
 }
 

@@ -77,6 +77,9 @@ type Route struct {
 	Warm int
 	// Waits says that a request of the client waits for another function, by several requests to the API.
 	Waits bool
+	// Sends says that another function goes on with what a request sent, at a time that nobody waits for: what that
+	// costs is part of no measurement of one request.
+	Sends bool
 	// InARow says that the part asks measures the route, too.
 	InARow bool
 	// Plain is the name of the route that does the same without a protocol on top. Empty: there is none.

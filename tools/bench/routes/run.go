@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/console"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
@@ -49,7 +49,7 @@ func NewRun(api, console string, seed func(ctx context.Context, platform string)
 
 // DocumentAddress is the address of the API's OpenAPI document.
 func (r *Run) DocumentAddress(ctx context.Context) (string, error) {
-	var index struct{ APIs []console.API }
+	var index struct{ APIs []struct{ OpenAPI string } }
 	if err := r.Get(ctx, "/", &index); err != nil {
 		return "", err
 	}
@@ -80,7 +80,7 @@ func Demand(status int) func(onesynthtest.Reply, error) (onesynthtest.Reply, err
 
 func (r *Run) client(address string) *onesynthtest.Client {
 	return &onesynthtest.Client{URL: address, HTTP: http.DefaultClient,
-		Header: http.Header{console.Header: {"bench"}, "Accept": {"application/json"}}}
+		Header: http.Header{run.ConsoleHeader: {"bench"}, "Accept": {"application/json"}}}
 }
 
 // Get reads a page of the console.
@@ -259,7 +259,7 @@ func (c *caller) send(ctx context.Context, method, path, query string, want int,
 	}
 	path = strings.TrimSuffix(c.fill(path)+"?"+query, "?")
 	if held := c.run.held; held != nil {
-		if c.Keyed {
+		if c.IdempotencyKeys {
 			header.Set("Idempotency-Key", rand.Text())
 		}
 		client := *c.Client

@@ -21,7 +21,7 @@ const (
 func (described) Todo() Measured {
 	begin := func(run *Run) *user {
 		u := &user{caller: newCaller(run)}
-		u.Keyed = true
+		u.IdempotencyKeys = true
 		return u
 	}
 	// having returns clients that begin with that many tasks.
@@ -153,10 +153,10 @@ func (u *user) bulk() given { return given{"task_ids": u.tasks, "status": u.stat
 
 // needKey gives all further requests one key.
 func (u *user) needKey(ctx context.Context) error {
-	if !u.Keyed {
+	if !u.IdempotencyKeys {
 		return nil
 	}
-	u.Keyed = false
+	u.IdempotencyKeys = false
 	u.Header.Set("Idempotency-Key", rand.Text())
 	return u.request(ctx, nil)
 }

@@ -285,7 +285,7 @@ func (i *Importer) Replace(t *testing.T, library string) {
 func CopyLibrary(t *testing.T, to string) {
 	t.Helper()
 	from := root(t)
-	for _, folder := range []string{"schema", "constructs", "cron", "finding", "gobuild", "lambdas", "platforms"} {
+	for _, folder := range []string{"schema", "constructs", "internal", "lambdas", "platforms"} {
 		if err := os.CopyFS(filepath.Join(to, folder), os.DirFS(filepath.Join(from, folder))); err != nil {
 			t.Fatal(err)
 		}
@@ -340,7 +340,7 @@ func OwnHandlers(t *testing.T, library string) []string {
 			if slices.ContainsFunc(optional(p), func(f schema.Function) bool { return f.Name == path.Base(folder) }) {
 				continue
 			}
-			binary, err := build.Binary(path.Base(folder))
+			binary, err := build.Binary(folder)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,8 +22,8 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
-	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
+	"github.com/onesynth-cdk/onesynth/run"
 )
 
 // built is the line that says what a run has built for this machine.
@@ -200,7 +200,7 @@ func Send(t *testing.T, method, url string, header http.Header, body string, sta
 }
 
 // toConsole has the header with which the console takes changes.
-func toConsole() http.Header { return http.Header{console.Header: {"test"}} }
+func toConsole() http.Header { return http.Header{run.ConsoleHeader: {"test"}} }
 
 // Call sends a request and returns status and body of the answer.
 func Call(t *testing.T, method, url string, header http.Header, body string) (int, string) {

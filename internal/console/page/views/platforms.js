@@ -34,6 +34,7 @@ function card(stack) {
     stack.apis.map((api) => h('dl', null,
       h('dt', null, 'API'), h('dd', null, h('a', {href: api.url}, api.url), ' ',
         h('a', {href: `#/try?api=${encodeURIComponent(api.url)}`, 'aria-label': `Try ${api.stack}`}, 'Try')),
+      api.pages?.map((page) => [h('dt', null, page.name), h('dd', null, h('a', {href: page.url}, page.url))]),
       api.openapi && [h('dt', null, 'OpenAPI'),
         h('dd', null, h('a', {href: api.openapi}, new URL(api.openapi).pathname))],
       h('dt', null, 'Tokens'), h('dd', null, api.issuer ? 'needed, see below' : 'not needed'))),

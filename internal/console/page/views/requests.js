@@ -61,7 +61,7 @@ function matches(one, {search, only, stack}) {
   if (stack && one.stack !== stack || only && !outcomes[only]?.(one)) return false;
   if (/^[1-5]\d\d$/.test(search)) return String(one.status) === search;
   return [`${one.method} ${one.path}`, one.route, one.kind, one.id, one.event, one.from, one.stack, one.api, one.error,
-    ...(one.functions ?? [])]
+    one.failure?.code, one.failure?.message, one.idempotency_key, ...(one.call_errors ?? []), ...(one.functions ?? [])]
     .some((value) => (value ?? '').toLowerCase().includes(search.toLowerCase()));
 }
 
@@ -140,7 +140,7 @@ async function list({parameters, signal, go}) {
   return [
     h('h1', {tabindex: '-1'}, title),
     h('div', {class: 'bar', role: 'search'},
-      field('Search', searchField(asked.search, 'path, status, function, error', choose('search')), 'wide'),
+      field('Search', searchField(asked.search, 'path, status, code, key, error', choose('search')), 'wide'),
         live.pause, count),
     h('div', {class: 'bar'}, chips('Outcome', Object.keys(outcomes).map((one) => [one, one]), asked.only,
       choose('only')),

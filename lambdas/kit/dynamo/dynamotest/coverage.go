@@ -13,9 +13,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Covering returns the run of a package's tests, such as [testing.M.Run], for TestMain. It fails, though each test
-// passes, if they have not requested each access pattern of the database as the schema declares it. With -v it prints
-// what the requests consumed. A selection of tests (-run) need not cover anything.
+// Covering wraps the run of a package's tests, such as [testing.M.Run], for TestMain. The run then fails, even if each
+// test passes, unless the tests have made a request by each access pattern of the database, as the schema declares it.
+// With -v it prints what the requests consumed. A selection of tests (-run) need not cover anything.
 func Covering(run func() (code int), database schema.Database) func() (code int) {
 	return func() int {
 		code := run()

@@ -59,7 +59,7 @@ func (t *Tables) Stored(tb testing.TB, table string) (items []dynamo.Item) {
 	return items
 }
 
-// Over returns tables whose requests an engine of the test answers. Its clock may be that of a bubble
+// Over returns tables whose requests go to an engine of the test's own. Its clock may be that of a bubble
 // (testing/synctest).
 func Over(t testing.TB, database schema.Database, engine dynamodb.HTTPClient) *Tables {
 	t.Helper()
@@ -69,7 +69,7 @@ func Over(t testing.TB, database schema.Database, engine dynamodb.HTTPClient) *T
 	})
 }
 
-// Through returns a database whose requests a client of the test makes, to tables of their logical names.
+// Through returns a database whose requests go through a client of the test's own, to tables of their logical names.
 func Through(t testing.TB, client dynamo.Client, database schema.Database) *dynamo.DB {
 	t.Helper()
 	names := map[string]string{}
@@ -164,8 +164,8 @@ type Request struct {
 	Units float64
 }
 
-// Recorder is a client that remembers the requests it makes, and fails when its test says
-// so. It implements [dynamo.Client].
+// Recorder is a client that records its requests, and fails those that the test chooses ([Recorder.Faults]). It
+// implements [dynamo.Client].
 type Recorder struct {
 	*dynamodb.Client
 

@@ -19,7 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Entry says what one write of an item costs, alone or in a transaction.
+// Entry has the cost of one write of an item, alone or in a transaction.
 type Entry struct {
 	// Item is the item's key, its values joined by a space.
 	Item string

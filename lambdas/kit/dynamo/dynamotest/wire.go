@@ -10,8 +10,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Answer is what DynamoDB answers to a request. The zero value leaves it to the
-// engine.
+// Answer is DynamoDB's answer to a request. The zero value leaves it to the engine.
 type Answer struct {
 	// Done lets the engine carry out the request before the client gets this answer.
 	Done bool
