@@ -21,12 +21,12 @@ import (
 // module begins the import paths of this module.
 const module = "github.com/onesynth-cdk/onesynth/"
 
-// listed returns the names of the platforms: the list in package platforms imports a construct of each. Each has three
-// rooms with its name: its contract in platforms, and those in constructs and lambdas.
+// listed returns the names of the platforms: the list in internal/platforms imports a construct of each. Each has three
+// packages with its name: its contract in platforms, and those in constructs and lambdas.
 func listed(t *testing.T) []string {
 	t.Helper()
-	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "platforms", "platforms.go"), nil,
-		parser.ImportsOnly)
+	file := filepath.Join("..", "internal", "platforms", "platforms.go")
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,11 +60,17 @@ type listing struct {
 	Imports, Deps []string
 }
 
-// list returns the packages that "go list" lists with those arguments.
-func list(t *testing.T, arguments ...string) (all []listing) {
+// list returns the packages of this module that "go list" lists with those arguments.
+func list(t *testing.T, arguments ...string) []listing {
+	t.Helper()
+	return listIn(t, "..", arguments...)
+}
+
+// listIn returns the packages that "go list" lists with those arguments in a folder.
+func listIn(t *testing.T, folder string, arguments ...string) (all []listing) {
 	t.Helper()
 	command := exec.Command("go", append([]string{"list", "-e", "-json=ImportPath,Imports,Deps"}, arguments...)...)
-	command.Dir = ".."
+	command.Dir = folder
 	output, err := command.Output()
 	if err != nil {
 		var exit *exec.ExitError
@@ -88,24 +94,26 @@ func list(t *testing.T, arguments ...string) (all []listing) {
 // startsProcesses says of each package of this module that starts processes for the tests of make test what makes Go
 // run them again: Go does not see what a process reads.
 var startsProcesses = map[string]string{
-	"cmd/onesynth":            "its tests run its own main package, which they are part of",
-	"run/command/commandtest": "the same",
-	"constructs":              "reads ONESYNTH_SOURCES",
-	"constructs/synthtest":    "its process is the test's own program; reads ONESYNTH_TOOLS",
-	"gobuild":                 "its tests build modules that they write",
-	"local":                   "its tests build modules that they write",
-	"internal/services/dynamodb": "enginetest reads ONESYNTH_TOOLS, and looks for the release of DynamoDB " +
-		"Local",
-	"internal/lake/lakecommand":                   "its tests of make test start none",
-	"internal/services/lambda":                    "lambdatest reads what it builds",
-	"internal/services/lambda/lambdatest":         "reads what it builds",
-	"internal/dev":                                "its tests list modules that they write",
-	"internal/services/dynamodb/enginetest/share": "has no tests",
-	"internal/processgroup":                       "starts none: those that call it do",
-	"tools/release/notices":                       "has no tests",
-	"tools/release/prepare":                       "its tests run git in folders that they write",
-	"tools/release/publish":                       "has no tests",
-	"onesynthtest":                                "reads ONESYNTH_SOURCES and ONESYNTH_TOOLS",
+	"run/command":                         "its tests run the command that it is",
+	"run/command/commandtest":             "the same",
+	"constructs":                          "reads ONESYNTH_SOURCES",
+	"constructs/synthtest":                "its process is the test's own program; reads ONESYNTH_TOOLS",
+	"internal/gobuild":                    "its tests build modules that they write",
+	"run":                                 "its tests build modules that they write",
+	"internal/engine":                     "enginetest reads ONESYNTH_TOOLS, and looks for DynamoDB Local",
+	"internal/lake/lakecommand":           "its tests of make test start none",
+	"internal/services/lambda":            "lambdatest reads what it builds",
+	"internal/services/lambda/lambdatest": "reads what it builds",
+	"internal/dev":                        "its tests list modules that they write",
+	"internal/engine/enginetest/share":    "has no tests",
+	"internal/processgroup":               "starts none: those that call it do",
+	"tools/release/notices":               "has no tests",
+	"tools/release/prepare":               "its tests run git in folders that they write",
+	"tools/release/publish":               "has no tests",
+	"run/onesynthtest":                    "reads ONESYNTH_SOURCES and ONESYNTH_TOOLS",
+	"run/onesynthtest/wait":               "starts what its callers give it",
+	"internal/shell":                      "its tests run the shell with what they write",
+	"lambdas/kit/webapp/webapptest":       "reads what its scripts read, and ONESYNTH_TOOLS",
 }
 
 // make test keeps the results of its tests until something changes that Go knows of, and compiles no CDK for the
@@ -121,7 +129,7 @@ func TestLightPackages(t *testing.T) {
 	}
 	light := strings.Fields(string(output))
 	if len(light) < 50 {
-		t.Fatalf("test/tier: got the light packages %q, want those of all rooms", light)
+		t.Fatalf("test/tier: got the light packages %q, want those of all folders", light)
 	}
 	seen := map[string]bool{}
 	for _, p := range list(t, append([]string{"-test", "-deps"}, light...)...) {
@@ -129,16 +137,36 @@ func TestLightPackages(t *testing.T) {
 		if strings.HasPrefix(path, "github.com/aws/aws-cdk-go/") {
 			t.Fatalf("the light packages of test/tier need %s: leave out those that do", path)
 		}
-		room, own := strings.CutPrefix(strings.TrimSuffix(path, "_test"), module)
+		folder, own := strings.CutPrefix(strings.TrimSuffix(path, "_test"), module)
 		if !own || !slices.Contains(p.Imports, "os/exec") {
 			continue
 		}
-		if seen[room] = true; startsProcesses[room] == "" {
-			t.Errorf("%s starts processes: say in startsProcesses what makes Go run the tests again", room)
+		if seen[folder] = true; startsProcesses[folder] == "" {
+			t.Errorf("%s starts processes: say in startsProcesses what makes Go run the tests again", folder)
 		}
 	}
-	if !seen["internal/services/dynamodb"] {
+	if !seen["internal/engine"] {
 		t.Error("no test of make test needs DynamoDB Local")
+	}
+}
+
+// What importers ship knows nothing of the local run: a program of theirs has none of it. Packages for tests, whose names
+// end in test, may start DynamoDB Local.
+func TestLibraryKnowsNoRun(t *testing.T) {
+	t.Parallel()
+	run := []string{"run", "cmd", "tools"}
+	for _, p := range list(t, "./schema/...", "./platforms/...", "./constructs/...", "./lambdas/...", "./check/...",
+		"./internal/...") {
+		needs := p.Deps
+		if strings.HasSuffix(p.ImportPath, "test") {
+			needs = p.Imports
+		}
+		for _, need := range needs {
+			part, own := strings.CutPrefix(need, module)
+			if first, _, _ := strings.Cut(part, "/"); own && slices.Contains(run, first) {
+				t.Errorf("%s needs %s, which is of the local run: the library runs without it", p.ImportPath, need)
+			}
+		}
 	}
 }
 
@@ -159,8 +187,8 @@ func handlers(t *testing.T) []string {
 	return folders
 }
 
-// rooms returns the folders right below those folders.
-func rooms(t *testing.T, folders ...string) []string {
+// foldersIn returns the folders right below those folders.
+func foldersIn(t *testing.T, folders ...string) []string {
 	t.Helper()
 	var all []string
 	for _, folder := range folders {
@@ -189,9 +217,9 @@ func TestDependencies(t *testing.T) {
 	costly := []string{"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53targets",
 		"github.com/aws/aws-cdk-go/awscdk/v2/awsschedulertargets"}
 	names := listed(t)
-	// The rooms of the platforms, which the shared parts and other platforms must not know, and those of their list.
+	// The packages of the platforms, which the shared parts and other platforms must not know, and those of their list.
 	var platforms []string
-	list := []string{module + "platforms$", module + "internal/platforms/platformtest"}
+	list := []string{module + "internal/platforms"}
 	for _, name := range names {
 		platforms = append(platforms, module+"constructs/"+name, module+"lambdas/"+name, module+"platforms/"+name)
 	}
@@ -202,42 +230,45 @@ func TestDependencies(t *testing.T) {
 		never []string
 	}
 	tests := []test{
-		{"finding", append([]string{module}, aws...)},
-		{"schema", append([]string{module + "check", module + "cmd", module + "constructs", module + "gobuild",
-			module + "in", module + "l", module + "o", module + "p"}, aws...)},
-		{"gobuild", append([]string{module}, aws...)},
-		{"cron", append([]string{module}, aws...)},
-		{"intrinsic", append([]string{module}, aws...)},
-		{"check", append([]string{module + "cmd", module + "constructs", module + "gobuild", module + "internal",
-			module + "lambdas", module + "local", module + "schema"}, aws...)},
-		{"lambdas", append([]string{module + "constructs", module + "gobuild", module + "cmd"}, cdk...)},
-		{"constructs", append([]string{module + "lambdas", module + "internal", module + "local", module + "cmd"},
+		{"schema/finding", append([]string{module}, aws...)},
+		{"schema", append([]string{module + "check", module + "cmd", module + "constructs", module + "lambdas",
+			module + "platforms", module + "run"}, aws...)},
+		{"internal/cron", append([]string{module}, aws...)},
+		{"internal/engine", append([]string{module + "check", module + "constructs", module + "lambdas",
+			module + "platforms", module + "run", module + "schema"}, cdk...)},
+		{"internal/gobuild", append([]string{module}, aws...)},
+		{"internal/intrinsic", append([]string{module}, aws...)},
+		{"check", append([]string{module + "cmd", module + "constructs", module + "lambdas", module + "run",
+			module + "schema$"}, aws...)},
+		{"lambdas", append([]string{module + "constructs", module + "internal/gobuild", module + "cmd",
+			module + "run"}, cdk...)},
+		{"constructs", append([]string{module + "lambdas", module + "run", module + "cmd"},
 			append(list, costly...)...)},
 		// Without DuckDB, the command needs no C compiler, and is linked in a third of the time.
-		{"cmd/onesynth", []string{"github.com/duckdb/", module + "internal/lake/lakequery"}},
-		{"local", append([]string{module + "check", module + "constructs", module + "lambdas", module + "platforms",
-			module + "schema"}, cdk...)},
-		{"internal", append([]string{module + "check", module + "constructs", module + "lambdas", module + "local",
-			module + "platforms", module + "schema"}, cdk...)},
-		{"onesynthtest", append([]string{module + "cmd", module + "constructs", module + "lambdas",
+		{"cmd/onesynth", append([]string{"github.com/duckdb/", module + "internal/lake/lakequery",
+			module + "constructs"}, cdk...)},
+		{"internal", append([]string{module + "check", module + "constructs", module + "lambdas",
+			module + "platforms", module + "run/command", module + "run/onesynthtest", module + "schema"}, cdk...)},
+		{"run/onesynthtest", append([]string{module + "cmd", module + "constructs", module + "lambdas",
 			module + "platforms"}, cdk...)},
-		{"constructs/gofunction", []string{module + "schema"}},
-		{"constructs/identity", []string{module + "schema"}},
+		{"lambdas/kit/site", append([]string{module}, aws...)},
+		{"constructs/gofunction", []string{module + "schema$"}},
+		{"constructs/identity", []string{module + "schema$"}},
 	}
-	for _, room := range rooms(t, "constructs", "lambdas") {
+	for _, folder := range foldersIn(t, "constructs", "lambdas") {
 		never := platforms
-		if name := filepath.Base(room); slices.Contains(names, name) {
+		if name := filepath.Base(folder); slices.Contains(names, name) {
 			never = slices.DeleteFunc(slices.Clone(platforms), func(path string) bool {
-				return path == module+room || path == module+"platforms/"+name
+				return path == module+folder || path == module+"platforms/"+name
 			})
-			if strings.HasPrefix(room, "lambdas/") {
+			if strings.HasPrefix(folder, "lambdas/") {
 				never = append(never, module+"lambdas/lake")
 			}
 		}
-		tests = append(tests, test{room, never})
+		tests = append(tests, test{folder, never})
 	}
 	for _, handler := range handlers(t) {
-		tests = append(tests, test{handler, []string{module + "internal", module + "local"}})
+		tests = append(tests, test{handler, []string{module + "run", module + "tools"}})
 	}
 	for _, test := range tests {
 		t.Run(test.part, func(t *testing.T) {
@@ -256,6 +287,10 @@ func TestDependencies(t *testing.T) {
 					if test.part == "constructs" && slices.Contains(language, need) {
 						continue
 					}
+					// The console serves its page as functions serve theirs.
+					if need == fileServer {
+						continue
+					}
 					for _, never := range test.never {
 						if strings.HasPrefix(need+"$", never) {
 							t.Errorf("%s needs %s: %s must not know it", path, need, test.part)
@@ -267,10 +302,13 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
+// fileServer serves the files of pages, and knows nothing else of this module.
+const fileServer = module + "lambdas/kit/site"
+
 // language is what the contracts of platforms are written in: of this module, they need nothing else.
 var language = []string{
-	module + "schema", module + "finding", module + "cron",
-	module + "schema/problem", module + "schema/validate", module + "schema/wire",
+	module + "schema", module + "schema/finding", module + "schema/problem", module + "schema/validate",
+	module + "schema/wire", module + "internal/cron",
 }
 
 // A contract says what a platform is. Constructs and handlers both read it, so it needs neither of them, nothing of
@@ -278,13 +316,13 @@ var language = []string{
 func TestContracts(t *testing.T) {
 	t.Parallel()
 	names := listed(t)
-	for _, room := range rooms(t, "platforms") {
-		if !slices.Contains(names, filepath.Base(room)) {
+	for _, folder := range foldersIn(t, "platforms") {
+		if !slices.Contains(names, filepath.Base(folder)) {
 			continue
 		}
-		for path, needed := range dependencies(t, "./"+room+"/...") {
+		for path, needed := range dependencies(t, "./"+folder+"/...") {
 			for _, need := range needed {
-				outside := strings.HasPrefix(need, module) && !strings.HasPrefix(need, module+room)
+				outside := strings.HasPrefix(need, module) && !strings.HasPrefix(need, module+folder)
 				if outside && !slices.Contains(language, need) || strings.HasPrefix(need, "github.com/aws/") {
 					t.Errorf("%s needs %s: a contract needs, beside other modules than AWS's, no more than %v", path,
 						need, language)
@@ -294,7 +332,7 @@ func TestContracts(t *testing.T) {
 	}
 }
 
-// namesPlatforms are files outside of the platforms' rooms that name several platforms, and
+// namesPlatforms are files outside of the platforms' packages that name several platforms, and
 // what for. No further platform changes them.
 var namesPlatforms = map[string]string{
 	"internal/platforms/platforms.go": "it is the list",
@@ -304,8 +342,8 @@ var namesPlatforms = map[string]string{
 }
 
 // Files that are shared know no platform, so that a further one is a line in the list: code
-// names none, and a test at most the one that it has for an example. A platform's rooms are the
-// folders with its name. A file whose name begins with it is a room in a shared folder: it names
+// names none, and a test at most the one that it has for an example. A platform's packages are the
+// folders with its name. A file whose name begins with it is its part of a shared folder: it names
 // that platform, and no other.
 func TestSharedFilesNameNoPlatform(t *testing.T) {
 	t.Parallel()
@@ -321,7 +359,7 @@ func TestSharedFilesNameNoPlatform(t *testing.T) {
 		}
 		file := strings.TrimPrefix(filepath.ToSlash(path), "../")
 		if entry.IsDir() && (entry.Name() == "node_modules" || entry.Name() == "testdata" ||
-			entry.Name() == "examples" || slices.Contains(names, entry.Name())) {
+			entry.Name() == "examples" || path == filepath.Join("..", "bin") || slices.Contains(names, entry.Name())) {
 			return filepath.SkipDir
 		}
 		if !strings.HasSuffix(file, ".go") {
@@ -341,7 +379,7 @@ func TestSharedFilesNameNoPlatform(t *testing.T) {
 			excused[file] = len(named) > most
 		case len(named) > most:
 			t.Errorf("%s names %v, allowed are %d: range over package platforms, or move what is of one platform "+
-				"into its rooms", file, named, most)
+				"into its packages", file, named, most)
 		}
 		return nil
 	})
@@ -352,6 +390,31 @@ func TestSharedFilesNameNoPlatform(t *testing.T) {
 		if !excused[file] {
 			t.Errorf("%s names no platforms (%s): take it off namesPlatforms", file, why)
 		}
+	}
+}
+
+// What a time zone's name is has one place, cron.Zone: time.LoadLocation also takes the names of files that lie beside
+// the zones of a machine.
+func TestTimeZones(t *testing.T) {
+	t.Parallel()
+	callers := []string{}
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && slices.Contains([]string{"bin", "examples", "node_modules", "testdata"}, entry.Name()):
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if strings.Contains(string(content), "time.LoadLocation(") {
+			callers = append(callers, strings.TrimPrefix(filepath.ToSlash(path), "../"))
+		}
+		return err
+	})
+	if want := []string{"internal/cron/zone.go"}; err != nil || !slices.Equal(callers, want) {
+		t.Errorf("time.LoadLocation is called in %v, %v; want %v alone: call cron.Zone", callers, err, want)
 	}
 }
 

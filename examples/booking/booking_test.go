@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
@@ -186,11 +187,11 @@ func TestStaff(t *testing.T) {
 	refused(t, staff(t, target, "manager").Try(t, "PUT", "/rooms/x", map[string]any{"title": "Room", "units": 0}),
 		http.StatusUnprocessableEntity, "units")
 	refused(t, staff(t, target, "manager").Try(t, "GET", "/arrivals/"+stay.Arrival, nil), http.StatusForbidden, "")
-	onesynthtest.Settled(t, "the index has the booking", func() bool {
+	wait.Until(t, "the index has the booking", func() (any, bool) {
 		page := onesynthtest.Read[booking.Page](t, staff(t, target, "reception").Try(t, "GET",
 			"/arrivals/"+stay.Arrival, nil), http.StatusOK)
-		return slices.ContainsFunc(page.Bookings, func(b hotel.Booking) bool { return b.ID == made.ID })
-	})
+		return page, slices.ContainsFunc(page.Bookings, func(b hotel.Booking) bool { return b.ID == made.ID })
+	}, wait.On(target))
 }
 
 // A room that is given back goes to the guest who has waited longest for nights that are free then.
@@ -199,22 +200,22 @@ func TestWaitingList(t *testing.T) {
 	target := suite.Shared(t)
 	stay := rooms(t, target, 1, 2)
 	alice, bob, carol := guest(t, target), guest(t, target), guest(t, target)
-	wait := func(c *onesynthtest.Client, stay hotel.Stay) onesynthtest.Reply {
+	queue := func(c *onesynthtest.Client, stay hotel.Stay) onesynthtest.Reply {
 		return c.Try(t, "POST", "/waiting", stay)
 	}
-	refused(t, wait(bob, stay), http.StatusConflict, "book it")
+	refused(t, queue(bob, stay), http.StatusConflict, "book it")
 	made := book(t, alice, stay)
 	longer := stay
 	longer.Arrival = hotel.AddDays(stay.Arrival, -1)
-	onesynthtest.Read[hotel.Waiting](t, wait(bob, longer), http.StatusCreated)
-	onesynthtest.Read[hotel.Waiting](t, wait(carol, stay), http.StatusCreated)
+	onesynthtest.Read[hotel.Waiting](t, queue(bob, longer), http.StatusCreated)
+	onesynthtest.Read[hotel.Waiting](t, queue(carol, stay), http.StatusCreated)
 	cancel(t, alice, made.ID)
 
 	var got []hotel.Booking
-	onesynthtest.Settled(t, "the first one who waits has the room", func() bool {
+	wait.For(t, "the rooms of the first one who waits", 1, func() int {
 		got = onesynthtest.Read[booking.Page](t, bob.Try(t, "GET", "/bookings", nil), http.StatusOK).Bookings
-		return len(got) == 1
-	})
+		return len(got)
+	}, wait.On(target))
 	if !got[0].FromWaitingList || got[0].Arrival != longer.Arrival || got[0].Status != hotel.Booked {
 		t.Errorf("got %+v; want %+v from the waiting list", got[0], longer)
 	}
@@ -228,11 +229,11 @@ func TestWaitingList(t *testing.T) {
 	refused(t, bob.Try(t, "DELETE", place, nil), http.StatusNotFound, "do not wait")
 	onesynthtest.Read[struct{}](t, carol.Try(t, "DELETE", place, nil), http.StatusNoContent)
 	refused(t, carol.Try(t, "DELETE", place, nil), http.StatusNotFound, "do not wait")
-	onesynthtest.Settled(t, "the guest has a message by the bus", func() bool {
+	wait.Until(t, "the guest has a message by the bus", func() (any, bool) {
 		page := onesynthtest.Read[booking.Messages](t, bob.Try(t, "GET", "/messages", nil), http.StatusOK)
-		return len(page.Messages) == 1 && page.Messages[0].BookingID == got[0].ID &&
+		return page, len(page.Messages) == 1 && page.Messages[0].BookingID == got[0].ID &&
 			strings.Contains(page.Messages[0].Text, "A room is free")
-	})
+	}, wait.On(target))
 	event := target.Event(t, "BookingMade", map[string]any{"booking_id": got[0].ID})
 	if event["from_waiting_list"] != true || event["event_version"] != 1.0 {
 		t.Errorf("got %v; want the event of a booking from the waiting list", event)
@@ -262,12 +263,12 @@ func TestReminder(t *testing.T) {
 	messages := func(c *onesynthtest.Client) []hotel.Message {
 		return onesynthtest.Read[booking.Messages](t, c.Try(t, "GET", "/messages", nil), http.StatusOK).Messages
 	}
-	onesynthtest.Settled(t, "the guest is reminded", func() bool {
+	wait.For(t, "the guest is reminded", true, func() bool {
 		if err := target.Run.RunSchedule(t.Context(), target.Schedule(t, "Reminder")); err != nil {
 			t.Fatal(err)
 		}
 		return len(messages(due)) > 0
-	})
+	}, wait.On(target))
 	target.Event(t, "ReminderDue", map[string]any{"booking_id": made.ID})
 	if got := messages(due); len(got) != 1 || !strings.Contains(got[0].Text, stay.Arrival) {
 		t.Errorf("got %v; want one reminder", got)
@@ -296,7 +297,7 @@ func TestWebhook(t *testing.T) {
 	cancel(t, alice, made.ID)
 	console := &onesynthtest.Client{URL: target.Run.ConsoleURL(), HTTP: http.DefaultClient}
 	for _, kind := range []string{"booking.made", "booking.cancelled"} {
-		onesynthtest.Settled(t, kind, func() bool {
+		wait.Until(t, kind, func() (any, bool) {
 			var came struct {
 				Webhooks []struct {
 					Headers http.Header
@@ -315,10 +316,10 @@ func TestWebhook(t *testing.T) {
 				if err := webhook.Verify(got.Headers, []byte(got.Body), time.Now(), secret); err != nil {
 					t.Errorf("%s: %v", kind, err)
 				}
-				return true
+				return nil, true
 			}
-			return false
-		})
+			return len(came.Webhooks), false
+		}, wait.On(target))
 	}
 }
 
@@ -331,19 +332,19 @@ func TestReport(t *testing.T) {
 	made := book(t, guest(t, target), stay)
 	reporter := target.Schedule(t, "Reporter")
 	var report booking.Report
-	onesynthtest.Settled(t, "the report has the arrival", func() bool {
+	wait.Until(t, "the report has the arrival", func() (any, bool) {
 		if err := target.Run.RunSchedule(t.Context(), reporter); err != nil {
 			t.Fatal(err)
 		}
 		r := manager.Try(t, "GET", "/reports/"+stay.Arrival, nil)
 		report = onesynthtest.Read[booking.Report](t, r, http.StatusOK)
-		return slices.ContainsFunc(report.Rooms, func(r booking.RoomReport) bool {
+		return report, slices.ContainsFunc(report.Rooms, func(r booking.RoomReport) bool {
 			return r.Kind == stay.Kind && r.Units == 2 && r.Taken == 1 && slices.Equal(r.Arrivals, []string{made.ID})
 		})
-	})
-	run := runtest.Of(target.Run)
+	}, wait.On(target))
+	runner := runtest.Of(target.Run)
 	var object booking.Report
-	body, err := run.Object(target.Outputs["ReportsBucketName"], hotel.ReportsFolder+stay.Arrival+".json")
+	body, err := runner.Object(target.Outputs["ReportsBucketName"], hotel.ReportsFolder+stay.Arrival+".json")
 	if err == nil {
 		err = json.Unmarshal(body, &object)
 	}
@@ -355,7 +356,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if next, err := run.NextRun(reporter); err != nil || next.In(zone).Hour() != 5 {
+	if next, err := runner.NextRun(reporter); err != nil || next.In(zone).Hour() != 5 {
 		t.Errorf("the reporter runs next at %v, %v; want five o'clock in %s", next, err, hotel.Zone)
 	}
 }
@@ -363,7 +364,7 @@ func TestReport(t *testing.T) {
 // Every booking lands in the lake, where the saved query counts it, without its guest.
 func TestLake(t *testing.T) {
 	if testing.Short() {
-		t.Skip("needs DuckDB")
+		t.Skip("needs DuckDB: go test without -short does")
 	}
 	t.Parallel()
 	target := suite.Shared(t)

@@ -10,6 +10,7 @@ import (
 
 	"example.com/booking/hotel"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
@@ -47,7 +48,7 @@ func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, fu
 			return c.Send(t.Context(), method, path, nil, body)
 		}}
 	}
-	run := func(schedule string) func(t testing.TB) (onesynthtest.Reply, error) {
+	runner := func(schedule string) func(t testing.TB) (onesynthtest.Reply, error) {
 		return func(t testing.TB) (onesynthtest.Reply, error) {
 			return onesynthtest.Reply{}, target.Run.RunSchedule(t.Context(), target.Schedule(t, schedule))
 		}
@@ -69,23 +70,24 @@ func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, fu
 	// try hands two messages to a function: one that cannot be read, which is given up, and one that comes again.
 	try := func(function, failing string) func(t testing.TB) (onesynthtest.Reply, error) {
 		return func(t testing.TB) (onesynthtest.Reply, error) {
-			run := runtest.Of(target.Run)
+			runner := runtest.Of(target.Run)
 			of := func(end string) string {
-				names := run.Queues()
+				names := runner.Queues()
 				return names[slices.IndexFunc(names, func(name string) bool {
 					return strings.HasPrefix(name, "booking-Booking"+function+end)
 				})]
 			}
 			queue, failures := of("Queue"), of("QueueDeadLetters")
-			err := errors.Join(run.Send(queue, "no message", nil), run.Send(queue, failing, nil))
-			onesynthtest.Settled(t, function+" has tried both", func() bool {
-				waiting, err1 := run.Messages(queue)
-				failed, err2 := run.Messages(failures)
+			err := errors.Join(runner.Send(queue, "no message", nil), runner.Send(queue, failing, nil))
+			wait.Until(t, function+" has tried both", func() (any, bool) {
+				waiting, err1 := runner.Messages(queue)
+				failed, err2 := runner.Messages(failures)
 				err = errors.Join(err, err1, err2)
-				return err != nil || len(failed) > 0 && slices.ContainsFunc(waiting, func(m runtest.Message) bool {
-					return m.Body == failing && m.Received > 0
-				})
-			})
+				return append(waiting, failed...), err != nil || len(failed) > 0 &&
+					slices.ContainsFunc(waiting, func(m runtest.Message) bool {
+						return m.Body == failing && m.Received > 0 && !m.InFlight
+					})
+			}, wait.On(target))
 			return onesynthtest.Reply{}, err
 		}
 	}
@@ -105,11 +107,11 @@ func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, fu
 			request("Staffapi", "Endpoint", manager, "PUT", "/webhook",
 				map[string]any{"url": target.Run.WebhooksURL() + "hotel"}),
 			request("Staffapi", "Secret", manager, "GET", "/webhook-secret", nil),
-			{Function: "ReporterSchedule", Name: "Report", Do: run("Reporter")},
-			{Function: "Reporter", Name: "Report", Do: run("Reporter")},
+			{Function: "ReporterSchedule", Name: "Report", Do: runner("Reporter")},
+			{Function: "Reporter", Name: "Report", Do: runner("Reporter")},
 			request("Staffapi", "Report", manager, "GET", "/reports/"+hotel.Today(), nil),
-			{Function: "ReminderSchedule", Name: "Remind", Do: run("Reminder")},
-			{Function: "Reminder", Name: "Remind", Do: run("Reminder")},
+			{Function: "ReminderSchedule", Name: "Remind", Do: runner("Reminder")},
+			{Function: "Reminder", Name: "Remind", Do: runner("Reminder")},
 			{Function: "Eventpublisher", Name: "Publish", Do: pass},
 			{Function: "Announcer", Name: "Announce", Do: pass},
 			{Function: "Waitlist", Name: "Promote", Do: pass},
@@ -122,8 +124,8 @@ func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, fu
 			}},
 			{Function: "Postman", Name: "Tell", Do: pass},
 			{Function: "LakeWriter", Name: "Write", Do: flush},
-			{Function: "LakeCompactor", Name: "Compact", Do: run("Lake")},
-			{Function: "LakeSchedule", Name: "Deliver", Do: run("Lake")},
+			{Function: "LakeCompactor", Name: "Compact", Do: runner("Lake")},
+			{Function: "LakeSchedule", Name: "Deliver", Do: runner("Lake")},
 		}, func() {
 			if err := target.Flush(t); err != nil {
 				t.Error(err)

@@ -9,14 +9,13 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/internal/trace"
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // keyedTarget is a run of the environment prod, whose agents show keys.
@@ -80,11 +79,11 @@ func TestAgentKeys(t *testing.T) {
 	c := newClient(t, k.target)
 	command := func(arguments ...string) string {
 		t.Helper()
-		run := exec.CommandContext(t.Context(), commandtest.Path(t),
+		runner := exec.CommandContext(t.Context(), commandtest.Path(t),
 			append([]string{"agent"}, append(arguments, "--console", k.Run.ConsoleURL())...)...)
 		var complaint strings.Builder
-		run.Stderr = &complaint
-		printed, err := run.Output()
+		runner.Stderr = &complaint
+		printed, err := runner.Output()
 		if err != nil {
 			t.Fatalf("%v: %v\n%s", arguments, err, &complaint)
 		}
@@ -98,17 +97,18 @@ func TestAgentKeys(t *testing.T) {
 	}
 	// A request leaves the mark to the next one when the database is slower than the time that it may take.
 	hash := askahuman.HashAgentKey(ann.key)
-	onesynthtest.Settled(t, "the last use of the key is kept", func() bool {
+	wait.Until(t, "the last use of the key is kept", func() (any, bool) {
 		ann.question(t, asked.QuestionID)
-		return k.Item(t, "AgentKeys", "key_hash", hash)["last_used_at"] != nil
-	})
+		item := k.Item(t, "AgentKeys", "key_hash", hash)
+		return item, item["last_used_at"] != nil
+	}, wait.On(k))
 	command("revoke", hash[:12])
 	refused(t, ann.try(t, http.MethodGet, asked.PollURL, nil), http.StatusUnauthorized, "UNAUTHORIZED")
 
-	for _, refusal := range rooms.Of(k.Run).AWS.Refused() {
+	for _, refusal := range runtest.Of(k.Run).Refused() {
 		t.Errorf("got refusal %+v under the roles as synthesised", refusal)
 	}
-	for _, grant := range rooms.Of(k.Run).AWS.UnusedGrants(k.Function(t, "AgentAPI")) {
+	for _, grant := range runtest.Of(k.Run).UnusedGrants(k.Function(t, "AgentAPI")) {
 		if strings.Contains(grant.Resource, "agent-keys") {
 			t.Errorf("nothing has used %v", grant)
 		}
@@ -121,9 +121,7 @@ func TestAgentKeys(t *testing.T) {
 func (k *keyedTarget) checkNowhere(t *testing.T, keys ...string) {
 	t.Helper()
 	places := map[string]string{"the run's output": k.log.String()}
-	for _, line := range rooms.Of(k.Run).Trace.Lines(trace.LineFilter{}) {
-		places["the log of "+line.Function] += line.Text + "\n"
-	}
+	places["the functions' logs"] = strings.Join(runtest.Of(k.Run).Lines(""), "\n")
 	for name := range k.Tables {
 		text, err := json.Marshal(k.Items(t, name))
 		if err != nil {

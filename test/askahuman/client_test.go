@@ -38,6 +38,13 @@ type problem struct {
 			Message string `json:"message"`
 		} `json:"problems"`
 	} `json:"details"`
+	// Decision is who has decided what meanwhile.
+	Decision *struct {
+		Version   int       `json:"version"`
+		Decision  string    `json:"decision"`
+		DecidedBy string    `json:"decided_by"`
+		DecidedAt time.Time `json:"decided_at"`
+	} `json:"decision"`
 }
 
 // violation is a rule that a field breaks.

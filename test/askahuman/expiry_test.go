@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // The schedule marks a question expired whose deadline has passed; what it has got stays readable.
@@ -19,11 +19,11 @@ func TestQuestionExpires(t *testing.T) {
 	target.expire(t, asked.QuestionID)
 	refused(t, c.newPerson().try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusGone,
 		"QUESTION_CLOSED")
-	onesynthtest.Settled(t, "the schedule marks the question expired", func() bool {
+	wait.Until(t, "the schedule marks the question expired", func() (any, bool) {
 		target.runNotifier(t)
 		item := target.Item(t, "Questions", "question_id", asked.QuestionID)
-		return item["status"] == "EXPIRED" && item["due"] == nil
-	})
+		return item, item["status"] == "EXPIRED" && item["due"] == nil
+	}, wait.On(target))
 	if got := asker.question(t, asked.QuestionID); got.Status != "EXPIRED" || len(got.Responses) != 1 {
 		t.Errorf("got %+v; want EXPIRED, with its one answer", got)
 	}

@@ -3,12 +3,13 @@ package askahuman
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/internal/services/webhooks"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -97,27 +98,33 @@ func (s *scene) end(t testing.TB) {
 // the first attempt at both has ended, or until a request was refused.
 func (s *scene) sendWebhook(t testing.TB) (onesynthtest.Reply, error) {
 	t.Helper()
-	run := s.target.Run
+	runner := runtest.Of(s.target.Run)
+	deliveries := func() []runtest.Delivery {
+		return slices.DeleteFunc(runner.Deliveries(), func(d runtest.Delivery) bool { return d.Queue == "" })
+	}
 	tried := func() (messages int) {
-		for _, delivery := range rooms.Of(run).Mappings.Queues() {
+		for _, delivery := range deliveries() {
 			messages += delivery.Returned + delivery.Done
 		}
 		return messages
 	}
 	before := tried()
-	if err := rooms.Of(run).Webhooks.Behave("/grants", webhooks.Fails); err != nil {
+	if err := runner.FailWebhooks("/grants", true); err != nil {
 		return onesynthtest.Reply{}, err
 	}
 	question := textQuestion(1)
-	question.CallbackURL = run.WebhooksURL() + "grants"
+	question.CallbackURL = s.target.Run.WebhooksURL() + "grants"
 	s.asker.close(t, s.asker.ask(t, question).QuestionID)
 	if err := s.target.FlushUntilRefused(t); err != nil {
 		return onesynthtest.Reply{}, err
 	}
-	rooms.Of(run).AWS.Queue(rooms.Of(run).Mappings.Queues()[0].Queue).Send("no webhook", nil)
-	onesynthtest.Settled(t, "the webhook has failed, and the other message is given up", func() bool {
-		return tried() > before+1
-	})
+	if err := runner.Send(deliveries()[0].Queue, "no webhook", nil); err != nil {
+		return onesynthtest.Reply{}, err
+	}
+	wait.Until(t, "the webhook has failed, and the other message is given up", func() (any, bool) {
+		now := tried()
+		return now, now > before+1
+	}, wait.On(s.target))
 	return onesynthtest.Reply{}, nil
 }
 
@@ -154,7 +161,7 @@ func (s *scene) probes() []onesynthtest.Probe {
 	operator := func(name, method, path string, body any) onesynthtest.Probe {
 		return request("ModerationAPI", name, method, path, s.olga.header(), body)
 	}
-	run := func(t testing.TB) (onesynthtest.Reply, error) {
+	runner := func(t testing.TB) (onesynthtest.Reply, error) {
 		return onesynthtest.Reply{}, s.target.Run.RunSchedule(t.Context(), s.target.Schedule(t, ""))
 	}
 	return []onesynthtest.Probe{
@@ -179,7 +186,7 @@ func (s *scene) probes() []onesynthtest.Probe {
 		s.mcpProbe("Close", "close_question", map[string]any{"question_id": s.toCloseByTool}),
 		{Function: "WebhookQueuer", Name: "Queue", Do: s.sendWebhook},
 		{Function: "WebhookSender", Name: "Send", Do: s.sendWebhook},
-		{Function: "Notifier", Name: "Run", Do: run},
-		{Function: "Schedule", Name: "Deliver", Do: run},
+		{Function: "Notifier", Name: "Run", Do: runner},
+		{Function: "Schedule", Name: "Deliver", Do: runner},
 	}
 }

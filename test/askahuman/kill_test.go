@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
@@ -35,7 +34,7 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 			return nil
 		}
 		_, err := target.Run.Kill(function)
-		if errors.Is(err, lambda.ErrNotRunning) {
+		if errors.Is(err, run.ErrNotRunning) {
 			return nil
 		}
 		kills.Add(1)

@@ -16,11 +16,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/onesynth-cdk/onesynth/internal/aws"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -80,9 +78,9 @@ func TestMCPRepeats(t *testing.T) {
 func TestMCPFaults(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, run.Options{})
-	faults := func(t *testing.T, f aws.Faults) {
+	faults := func(t *testing.T, f runtest.Faults) {
 		t.Helper()
-		if err := rooms.Of(on.Run).AWS.SetFaults(f); err != nil {
+		if err := runtest.Of(on.Run).SetFaults(f); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -121,10 +119,10 @@ func TestMCPFaults(t *testing.T) {
 		if results.Load() < 20 {
 			t.Errorf("got %d results; want at least 20", results.Load())
 		}
-		for _, f := range rooms.Of(on.Run).Functions.Functions() {
-			if f.Deaths+f.Errors+f.Timeouts > 0 {
+		for _, f := range runtest.Of(on.Run).Functions() {
+			if f.Deaths+f.Errors+f.TimeOuts > 0 {
 				t.Errorf("%s: got %d deaths, %d errors, %d time-outs; want none", f.Name, f.Deaths, f.Errors,
-					f.Timeouts)
+					f.TimeOuts)
 			}
 		}
 	})
@@ -142,7 +140,7 @@ func TestMCPFaults(t *testing.T) {
 				if replies.Add(1)%3 == 0 {
 					if _, err := on.Run.Kill(function); err == nil {
 						kills.Add(1)
-					} else if !errors.Is(err, lambda.ErrNotRunning) {
+					} else if !errors.Is(err, run.ErrNotRunning) {
 						return nil, err
 					}
 				}
@@ -163,8 +161,8 @@ func TestMCPFaults(t *testing.T) {
 			}
 			return nil, errors.New("got no result in three minutes")
 		}
-		faults(t, aws.Faults{Throttle: 0.1, TransactionConflict: 0.1, DropResponse: 0.1, Seed: 5})
-		defer faults(t, aws.Faults{})
+		faults(t, runtest.Faults{Throttle: 0.1, TransactionConflict: 0.1, DropResponse: 0.1, Seed: 5})
+		defer faults(t, runtest.Faults{})
 		var mutex sync.Mutex
 		ids := map[string]int{}
 		if err := onesynthtest.Together(questions*repeats, func(i int) error {
@@ -222,7 +220,7 @@ func TestMCPFaults(t *testing.T) {
 			})
 		}
 		racing.Wait()
-		faults(t, aws.Faults{})
+		faults(t, runtest.Faults{})
 		t.Logf("%d kills broke %d of %d calls", kills.Load(), broken.Load(), replies.Load())
 		// A kill may come after the reply. TestMCPRepeats kills a call in its midst each time.
 		if kills.Load() == 0 {

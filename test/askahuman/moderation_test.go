@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 type report struct {
@@ -21,11 +21,17 @@ type report struct {
 	Answer     string           `json:"answer"`
 	Option     *int             `json:"selected_option"`
 	Person     string           `json:"person"`
+	Handle     string           `json:"handle"`
+	Current    string           `json:"current_handle"`
+	NameReset  bool             `json:"name_reset"`
 	Hidden     bool             `json:"hidden"`
 	Complaints []map[string]any `json:"complaints"`
 	ReportedAt time.Time        `json:"reported_at"`
 	DecidedAt  *time.Time       `json:"decided_at"`
 	DecidedBy  string           `json:"decided_by"`
+	Version    int              `json:"version"`
+	Blocked    bool             `json:"person_blocked"`
+	OfPerson   int              `json:"person_version"`
 }
 
 type moderated struct {
@@ -37,6 +43,7 @@ type moderated struct {
 type openOf struct {
 	Blocked   bool            `json:"blocked"`
 	Questions []agentQuestion `json:"questions"`
+	Version   int             `json:"version"`
 }
 
 // Only operators moderate: neither users of no group, nor agents with a token of their own issuer.
@@ -45,10 +52,10 @@ func TestModerationNeedsOperators(t *testing.T) {
 	target := &target{suite.OwnRunOf(t, "tokens", run.Options{})}
 	c := newClient(t, target)
 	authorizers := map[string]string{}
-	for _, api := range rooms.Of(target.Run).APIs {
-		authorizers["agents"] = api.Issuer
-		for _, other := range api.Others {
-			authorizers["operators"] = other.Issuer
+	for _, api := range runtest.Of(target.Run).APIs() {
+		authorizers["agents"] = api.Issuers[0]
+		for _, other := range api.Issuers[1:] {
+			authorizers["operators"] = other
 		}
 	}
 	operators := []string{"operators"}

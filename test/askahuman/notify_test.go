@@ -10,9 +10,9 @@ import (
 
 	http_helper "github.com/gruntwork-io/terratest/modules/http-helper"
 
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // pushed is a notification as Firebase Cloud Messaging got it.
@@ -131,11 +131,12 @@ func TestKilledRunsNotifyOnce(t *testing.T) {
 		ended := make(chan error, 1)
 		before := len(target.pushes(t))
 		go func() { ended <- overlapping() }()
-		onesynthtest.SettledSoon(t, "a person is notified, or no one is left", func() bool {
-			return len(target.pushes(t)) > before || len(ended) > 0
-		})
+		wait.Until(t, "a person is notified, or no one is left", func() (any, bool) {
+			now := len(target.pushes(t))
+			return now, now > before || len(ended) > 0
+		}, wait.On(target), wait.Closely())
 		if _, err := target.Run.Kill(target.Function(t, "Notifier")); err != nil &&
-			!errors.Is(err, lambda.ErrNotRunning) {
+			!errors.Is(err, run.ErrNotRunning) {
 			t.Fatal(err)
 		}
 		if <-ended != nil {

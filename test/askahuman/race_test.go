@@ -5,24 +5,23 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/aws"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // When many race for a question's last places, and DynamoDB refuses or loses requests meanwhile,
 // exactly as many answers are stored as the question needs, and points are what the answers said.
 func TestRaces(t *testing.T) {
 	t.Parallel()
-	for name, faults := range map[string]aws.Faults{
+	for name, faults := range map[string]runtest.Faults{
 		"WithRefusals":   {Throttle: 0.05, TransactionConflict: 0.05, DropResponse: 0.03, Seed: 2},
 		"WithoutAnswers": {DropResponse: 0.01, Hang: 0.01, Seed: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			target := ownRun(t, run.Options{})
-			if err := rooms.Of(target.Run).AWS.SetFaults(faults); err != nil {
+			if err := runtest.Of(target.Run).SetFaults(faults); err != nil {
 				t.Fatal(err)
 			}
 			const rounds = 5
@@ -33,7 +32,7 @@ func TestRaces(t *testing.T) {
 				c.Retry = onesynthtest.Busy
 				told += raceOfPeople(t, c, round)
 			}
-			if err := rooms.Of(target.Run).AWS.SetFaults(aws.Faults{}); err != nil {
+			if err := runtest.Of(target.Run).SetFaults(runtest.Faults{}); err != nil {
 				t.Fatal(err)
 			}
 			points, answers := 0, 0

@@ -15,11 +15,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
-	"github.com/onesynth-cdk/onesynth/internal/console"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/internal/services/webhooks"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -55,23 +54,26 @@ func (p *target) on(path string, question ask) ask {
 }
 
 // arrived waits for a number of attempts on a path, and returns them.
-func (p *target) arrived(t testing.TB, path string, attempts int) (got []webhooks.Webhook) {
+func (p *target) arrived(t testing.TB, path string, attempts int) (got []runtest.Webhook) {
 	t.Helper()
-	onesynthtest.Settled(t, fmt.Sprintf("%d webhooks arrive at /%s", attempts, path), func() bool {
-		got = slices.DeleteFunc(rooms.Of(p.Run).Webhooks.Webhooks(), func(w webhooks.Webhook) bool {
+	wait.Until(t, fmt.Sprintf("%d webhooks arrive at /%s", attempts, path), func() (any, bool) {
+		got = slices.DeleteFunc(runtest.Of(p.Run).Webhooks(), func(w runtest.Webhook) bool {
 			return w.Path != "/"+path
 		})
-		return len(got) >= attempts
-	})
+		return len(got), len(got) >= attempts
+	}, wait.On(p))
 	return got
 }
 
 // dueWebhooks lets the time until the next attempt at each webhook pass.
 func (p *target) dueWebhooks(t testing.TB) {
 	t.Helper()
-	for _, queue := range rooms.Of(p.Run).AWS.Queues() {
-		if strings.Contains(queue.Name, "Webhooks") {
-			queue.Due()
+	runner := runtest.Of(p.Run)
+	for _, queue := range runner.Queues() {
+		if strings.Contains(queue, "Webhooks") {
+			if _, err := runner.MakeDue(queue); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
@@ -109,9 +111,9 @@ func TestWebhooks(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.Body), &closed); err != nil {
 		t.Fatal(err)
 	}
-	onesynthtest.Settled(t, "the agent sees that it is delivered", func() bool {
-		return asker.question(t, answered.QuestionID).Webhook.State == "delivered"
-	})
+	wait.For(t, "the state of the webhook", "delivered", func() string {
+		return asker.question(t, answered.QuestionID).Webhook.State
+	}, wait.On(target))
 	read := asker.question(t, answered.QuestionID)
 	if closed.Type != "question.closed" || closed.Data.QuestionID != answered.QuestionID ||
 		closed.Data.Status != "CLOSED" || closed.Data.CurrentResponses != 2 || closed.Data.RequiredResponses != 2 ||
@@ -151,7 +153,7 @@ func TestWebhookIsTriedOnAnEmulator(t *testing.T) {
 		t.Fatal("the sender of webhooks has no log group")
 	}
 	host := strings.TrimSuffix(strings.TrimPrefix(question.CallbackURL, "https://"), "/")
-	onesynthtest.Settled(t, "the webhook is tried twice", func() bool {
+	wait.Until(t, "the webhook is tried twice", func() (any, bool) {
 		found, err := logs.FilterLogEvents(t.Context(),
 			&cloudwatchlogs.FilterLogEventsInput{LogGroupName: groups.LogGroups[sender].LogGroupName})
 		if err != nil {
@@ -167,7 +169,7 @@ func TestWebhookIsTriedOnAnEmulator(t *testing.T) {
 				attempts[line.Attempt] = true
 			}
 		}
-		return attempts[1] && attempts[2]
+		return attempts, attempts[1] && attempts[2]
 	})
 }
 
@@ -178,7 +180,7 @@ func TestWebhooksComeAgain(t *testing.T) {
 	target := ownRun(t, run.Options{})
 	c := newClient(t, target)
 	asker := c.newAgent()
-	if err := rooms.Of(target.Run).Webhooks.Behave("/down", webhooks.Fails); err != nil {
+	if err := runtest.Of(target.Run).FailWebhooks("/down", true); err != nil {
 		t.Fatal(err)
 	}
 	const questions = 6
@@ -190,68 +192,73 @@ func TestWebhooksComeAgain(t *testing.T) {
 			_, _ = target.Run.Kill(target.Function(t, name))
 		}
 	}
-	ids := func(of []webhooks.Webhook) map[string]bool {
+	ids := func(of []runtest.Webhook) map[string]bool {
 		all := map[string]bool{}
 		for _, one := range of {
 			all[http.Header(one.Header).Get("Webhook-Id")] = true
 		}
 		return all
 	}
-	onesynthtest.Settled(t, "each webhook is tried twice", func() bool {
+	wait.Until(t, "each webhook is tried twice", func() (any, bool) {
 		target.dueWebhooks(t)
-		got := slices.DeleteFunc(rooms.Of(target.Run).Webhooks.Webhooks(), func(w webhooks.Webhook) bool {
+		got := slices.DeleteFunc(runtest.Of(target.Run).Webhooks(), func(w runtest.Webhook) bool {
 			return w.Path != "/down"
 		})
-		return len(ids(got)) == questions && len(got) >= 2*questions
-	})
-	seen := func(state string) func() bool {
-		return func() bool {
-			return !slices.ContainsFunc(asked, func(id string) bool {
-				return asker.question(t, id).Webhook.State != state
-			})
-		}
+		return len(got), len(ids(got)) == questions && len(got) >= 2*questions
+	}, wait.On(target))
+	seen := func(state string) {
+		t.Helper()
+		wait.Until(t, "all webhooks are "+state+" for the agent", func() (any, bool) {
+			states := map[string]int{}
+			for _, id := range asked {
+				states[asker.question(t, id).Webhook.State]++
+			}
+			return states, states[state] == len(asked)
+		}, wait.On(target))
 	}
-	onesynthtest.Settled(t, "the agent sees that they wait", seen("waiting"))
-	attempted := ids(rooms.Of(target.Run).Webhooks.Webhooks())
+	seen("waiting")
+	attempted := ids(runtest.Of(target.Run).Webhooks())
 	// A kill may leave a webhook in the queue twice, with one id.
 	waiting := func(part string) map[string]bool {
 		all := map[string]bool{}
-		for _, queue := range rooms.Of(target.Run).AWS.Queues() {
-			for _, message := range queue.Messages() {
-				if strings.Contains(queue.Name, part) {
+		for queue, messages := range runtest.Of(target.Run).AllMessages() {
+			for _, message := range messages {
+				if strings.Contains(queue, part) {
 					all[onesynthtest.Field([]byte(message.Body), "id")] = true
 				}
 			}
 		}
 		return all
 	}
-	onesynthtest.Settled(t, "the webhooks are given up", func() bool {
+	wait.Until(t, "the webhooks are given up", func() (any, bool) {
 		target.dueWebhooks(t)
-		return maps.Equal(waiting("WebhookDeadLetters"), attempted) && len(waiting("")) == questions &&
+		dead := waiting("WebhookDeadLetters")
+		return len(dead), maps.Equal(dead, attempted) && len(waiting("")) == questions &&
 			len(waiting("Webhooks")) == 0
 	})
-	onesynthtest.Settled(t, "the agent sees that they are given up", seen("given_up"))
-	if err := rooms.Of(target.Run).Webhooks.Behave("/down", webhooks.Takes); err != nil {
+	seen("given_up")
+	if err := runtest.Of(target.Run).FailWebhooks("/down", false); err != nil {
 		t.Fatal(err)
 	}
-	rooms.Of(target.Run).Webhooks.Clear()
-	for _, queue := range rooms.Of(target.Run).AWS.Queues() {
-		if !strings.Contains(queue.Name, "WebhookDeadLetters") {
+	runtest.Of(target.Run).ClearWebhooks()
+	for queue, messages := range runtest.Of(target.Run).AllMessages() {
+		if !strings.Contains(queue, "WebhookDeadLetters") {
 			continue
 		}
-		for _, message := range queue.Messages() {
+		for _, message := range messages {
 			toConsole := platform.NewClient(t, target.Target)
 			toConsole.URL = target.Run.ConsoleURL()
-			path := "/queues/" + queue.Name + "/messages/" + message.ID + "/again"
-			if r := toConsole.MustSend(t, http.MethodPost, path, http.Header{console.Header: {"test"}},
+			path := "/queues/" + queue + "/messages/" + message.ID + "/again"
+			if r := toConsole.MustSend(t, http.MethodPost, path, http.Header{run.ConsoleHeader: {"test"}},
 				[]byte("{}")); r.Status != http.StatusOK {
 				t.Errorf("again: got %v", r)
 			}
 		}
 	}
-	onesynthtest.Settled(t, "each arrives", func() bool {
-		return maps.Equal(ids(rooms.Of(target.Run).Webhooks.Webhooks()), attempted)
-	})
-	onesynthtest.Settled(t, "the agent sees that they are delivered", seen("delivered"))
-	onesynthtest.Settled(t, "the queues are empty", func() bool { return len(waiting("")) == 0 })
+	wait.Until(t, "each arrives", func() (any, bool) {
+		arrived := ids(runtest.Of(target.Run).Webhooks())
+		return len(arrived), maps.Equal(arrived, attempted)
+	}, wait.On(target))
+	seen("delivered")
+	wait.For(t, "the messages in the queues", 0, func() int { return len(waiting("")) }, wait.On(target))
 }

@@ -56,9 +56,13 @@ func (tab *Tab) CheckStrangers() {
 	}
 }
 
-// CheckFits checks that nothing is wider than the page, written in both directions.
+// CheckFits checks that nothing is wider than the page, written in both directions, and on a phone what CheckWords
+// checks.
 func (tab *Tab) CheckFits() {
 	tab.t.Helper()
+	if Evaluate[int64](tab, "innerWidth") < phones[len(phones)-1] {
+		tab.CheckWords()
+	}
 	for _, direction := range []string{"rtl", "ltr"} {
 		if wide := Evaluate[[]string](tab, `(document.documentElement.dir = '`+direction+`',
 			[document.documentElement, ...document.querySelectorAll('main *, footer *, #notices *')].filter((one) => {
@@ -66,6 +70,40 @@ func (tab *Tab) CheckFits() {
 			return left < -1 || right > innerWidth + 1 || one.tagName !== 'INPUT' && one.scrollWidth > innerWidth;
 		}).map((one) => one.outerHTML.slice(0, 120)))`); len(wide) > 0 {
 			tab.t.Errorf("%s from %s is wider than the page: %q", tab.address(), direction, wide)
+		}
+	}
+}
+
+// phones are widths of phones in px, the narrowest first.
+var phones = []int64{320, 360, 390, 430}
+
+// CheckWords checks at the widths of phones that no word of the page breaks inside, and that the two ends of a scale
+// stand on one line. What strangers wrote may break.
+func (tab *Tab) CheckWords() {
+	tab.t.Helper()
+	size := Evaluate[[]int64](tab, "[innerWidth, innerHeight]")
+	defer tab.Resize(size[0], size[1])
+	for _, width := range phones {
+		tab.Resize(width, size[1])
+		if broken := Evaluate[[]string](tab, `(() => {
+			const wrong = [], range = document.createRange();
+			const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+			const lines = (rects) => new Set([...rects].filter((one) => one.width > 0).map((one) => Math.round(one.top))).size;
+			for (let text; (text = texts.nextNode());) {
+				if (text.parentElement.closest('[dir=auto], .hidden, code, script, option') || !text.parentElement.checkVisibility()) continue;
+				for (const found of text.data.matchAll(/[^\s\u00ad-]+/g)) {
+					range.setStart(text, found.index);
+					range.setEnd(text, found.index + found[0].length);
+					if (!found[0].includes('@') && lines(range.getClientRects()) > 1) wrong.push(found[0]);
+				}
+			}
+			for (const ends of document.querySelectorAll('.ends')) {
+				const rects = [...ends.children].flatMap((one) => (range.selectNodeContents(one), [...range.getClientRects()]));
+				if (lines(rects) > 1) wrong.push(ends.textContent);
+			}
+			return wrong;
+		})()`); len(broken) > 0 {
+			tab.t.Errorf("%s breaks within %q", tab.address(), broken)
 		}
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -66,15 +66,11 @@ func (s *Suite) Start(t testing.TB) (*run.Runner, *Browser) {
 // Target returns the run as tests without a browser have it: the platform of the construct.
 func (s *Suite) Target(t testing.TB, construct string) *onesynthtest.Target {
 	t.Helper()
-	run, _ := s.Start(t)
-	outputs := map[string]string{}
-	for name, output := range rooms.Of(run).Assembly.Stacks[0].Outputs {
-		outputs[name] = fmt.Sprint(output.Value)
-	}
-	target, err := onesynthtest.NewTarget(construct, outputs, run.DynamoDB())
+	runner, _ := s.Start(t)
+	target, err := onesynthtest.NewTarget(construct, runtest.Of(runner).Outputs(), runner.DynamoDB())
 	if err != nil {
 		t.Fatal(err)
 	}
-	target.Run = run
+	target.Run = runner
 	return target
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/backgroundservice"
 	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -21,6 +22,8 @@ import (
 	"github.com/chromedp/cdproto/serviceworker"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
+
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // patience is the longest that a tab waits for what it is told to.
@@ -35,6 +38,7 @@ type Tab struct {
 	wrong   []string
 	excused []string
 	worker  *serviceworker.Registration
+	pushed  int                          // push messages that the worker has handled
 	asked   map[network.RequestID]string // addresses
 	answers []*network.EventResponseReceivedExtraInfo
 }
@@ -168,6 +172,12 @@ func (tab *Tab) hear(event any) {
 		for _, registration := range event.Registrations {
 			tab.worker = registration
 		}
+	case *backgroundservice.EventBackgroundServiceEventReceived:
+		tab.mutex.Lock()
+		defer tab.mutex.Unlock()
+		if event.BackgroundServiceEvent.EventName == "Push event completed" {
+			tab.pushed++
+		}
 	case *page.EventJavascriptDialogOpening:
 		wrong = "dialog: " + event.Message
 	}
@@ -248,20 +258,27 @@ func quote(text string) string {
 // not.
 func (tab *Tab) Until(expression string) {
 	tab.t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(15 * time.Millisecond) {
+	wait.Until(tab.t, expression, func() (any, bool) {
 		// No promise where there need be none: a page that is left keeps none.
 		satisfied, err := evaluate[bool](tab, "(() => { const value = ("+expression+
 			"); return value instanceof Promise ? value.then(Boolean) : Boolean(value); })()")
 		if err != nil && !strings.Contains(err.Error(), "navigated") {
 			tab.t.Fatalf("%s: %v", expression, err)
 		}
-		if satisfied {
-			return
-		}
-		if time.Now().After(deadline) {
-			tab.t.Fatalf("never became true: %s\nthe page has: %.3000s", expression, tab.Text("body"))
-		}
+		return satisfied, satisfied
+	}, wait.On(tab))
+}
+
+// Ended returns why the tab or its browser has ended, or nil before its end.
+func (tab *Tab) Ended() error { return context.Cause(tab.ctx) }
+
+// Printed returns what the page shows, for a wait that fails.
+func (tab *Tab) Printed() string {
+	text, err := evaluate[string](tab, "document.body?.innerText ?? ''")
+	if err != nil {
+		return err.Error()
 	}
+	return text
 }
 
 // Text returns the text of the first element of a selector.
@@ -342,25 +359,38 @@ func (tab *Tab) Offline(offline bool) {
 			DownloadThroughput: -1, UploadThroughput: -1}))
 }
 
-// Push delivers a message to the service worker of the page, as the browser's push service does.
+// Push delivers a message to the service worker of the page, as the browser's push service does, and returns when the
+// worker has handled it. Chromium drops a notification whose list is asked for while it is about to be shown.
 func (tab *Tab) Push(message string) {
 	tab.t.Helper()
-	tab.do(command(serviceworker.Enable, cdp.Empty{}))
+	const service = backgroundservice.ServiceNamePushMessaging
+	tab.do(command(serviceworker.Enable, cdp.Empty{}),
+		command(backgroundservice.StartObserving, backgroundservice.StartObservingParams{Service: service}),
+		command(backgroundservice.SetRecording, backgroundservice.SetRecordingParams{Service: service,
+			ShouldRecord: true}))
+	handled := func() int {
+		tab.mutex.Lock()
+		defer tab.mutex.Unlock()
+		return tab.pushed
+	}
+	before := handled()
 	registered := func() *serviceworker.Registration {
 		tab.mutex.Lock()
 		defer tab.mutex.Unlock()
 		return tab.worker
 	}
-	worker := registered()
-	for deadline := time.Now().Add(patience); worker == nil; worker = registered() {
-		if time.Now().After(deadline) {
-			tab.t.Fatal("the page has no service worker")
-		}
-		time.Sleep(15 * time.Millisecond)
-	}
+	var worker *serviceworker.Registration
+	wait.Until(tab.t, "the page has a service worker", func() (any, bool) {
+		worker = registered()
+		return worker != nil, worker != nil
+	}, wait.On(tab))
 	origin := Evaluate[string](tab, "location.origin")
 	tab.do(command(serviceworker.DeliverPushMessage,
 		serviceworker.DeliverPushMessageParams{Origin: origin, RegistrationID: worker.RegistrationID, Data: message}))
+	wait.Until(tab.t, "the service worker handles the message", func() (any, bool) {
+		now := handled()
+		return now, now > before
+	}, wait.On(tab))
 }
 
 // InWorker evaluates a JavaScript expression, which may be a promise, in the service worker of the page.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // A submitted attempt is stored, evaluated, and read back as it was submitted. It adds a profile, by the stream; an
@@ -35,22 +35,22 @@ func TestSubmit(t *testing.T) {
 		}
 	}
 	var profiles []clarity.Profile
-	onesynthtest.Settled(t, "a profile of the evaluated attempt", func() bool {
+	wait.Until(t, "a profile of the evaluated attempt", func() (any, bool) {
 		profiles = one.profiles(t)
-		return len(profiles) > 0
-	})
+		return profiles, len(profiles) > 0
+	}, wait.On(on))
 	if len(profiles) != 1 || profiles[0].UserID != one.ID || profiles[0].AttemptID != made.ID ||
 		profiles[0].OverallAverage != float64(made.Evaluation.OverallScore) {
 		t.Errorf("got profiles %+v; want one, of %s", profiles, made.ID)
 	}
 	var listed []string
-	onesynthtest.Settled(t, "the list has both", func() bool {
+	wait.Until(t, "the list has both", func() (any, bool) {
 		listed = nil
 		for _, a := range one.all(t, 1) {
 			listed = append(listed, a.ID)
 		}
-		return len(listed) == 2
-	})
+		return listed, len(listed) == 2
+	}, wait.On(on))
 	if want := []string{made.ID, begun.ID}; !slices.Equal(listed, want) {
 		t.Errorf("got %v; want %v", listed, want)
 	}

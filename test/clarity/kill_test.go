@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
@@ -32,7 +31,7 @@ func TestKilledFunctionsLoseNothing(t *testing.T) {
 			if sent.Add(1)%4 == 0 {
 				if _, err := on.Run.Kill(api); err == nil {
 					kills.Add(1)
-				} else if !errors.Is(err, lambda.ErrNotRunning) {
+				} else if !errors.Is(err, run.ErrNotRunning) {
 					return err
 				}
 			}

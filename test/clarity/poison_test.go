@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/console"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // Attempts that cannot be read, and a user whose profiles cannot be, hold up nobody's profile. The queue of failures
@@ -44,9 +44,9 @@ func TestPoisonedAttempts(t *testing.T) {
 	}
 	// The messages, by their paths on the console.
 	poisoned, sicks := map[string]string{}, map[string]string{}
-	for _, queue := range rooms.Of(on.Run).AWS.Queues() {
-		for _, m := range queue.Messages() {
-			path := on.Run.ConsoleURL() + "/queues/" + queue.Name + "/messages/" + m.ID
+	for queue, messages := range runtest.Of(on.Run).AllMessages() {
+		for _, m := range messages {
+			path := on.Run.ConsoleURL() + "/queues/" + queue + "/messages/" + m.ID
 			var failure struct{ Cause string }
 			if err := json.Unmarshal([]byte(m.Body), &failure); err != nil {
 				t.Fatal(err)
@@ -68,7 +68,7 @@ func TestPoisonedAttempts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		request.Header.Set(console.Header, "test")
+		request.Header.Set(run.ConsoleHeader, "test")
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Fatal(err)

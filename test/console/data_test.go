@@ -13,20 +13,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/chromedp/chromedp/kb"
 
-	awsapi "github.com/onesynth-cdk/onesynth/internal/aws"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	engine "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
-	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/run"
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
 // quietTables are the tables of the run whose changes invoke no function, and whose keys are texts. The first is of all
 // tests, and the last has many items.
-func quietTables(t *testing.T, run *run.Runner) (quiet []engine.Table) {
+func quietTables(t *testing.T, runner *run.Runner) (quiet []runtest.Table) {
 	t.Helper()
-	tables, err := rooms.Of(run).Databases.Tables(t.Context())
+	tables, err := runtest.Of(runner).Tables(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +32,7 @@ func quietTables(t *testing.T, run *run.Runner) (quiet []engine.Table) {
 		for _, key := range table.Keys {
 			texts = texts && key.Type == "S"
 		}
-		if table.Stream == "" && texts {
+		if !table.Streamed && texts {
 			quiet = append(quiet, table)
 		}
 	}
@@ -46,7 +43,7 @@ func quietTables(t *testing.T, run *run.Runner) (quiet []engine.Table) {
 }
 
 // item makes an item of the table whose keys all begin with the text.
-func item(table engine.Table, key string, attributes map[string]string) map[string]types.AttributeValue {
+func item(table runtest.Table, key string, attributes map[string]string) map[string]types.AttributeValue {
 	made := map[string]types.AttributeValue{}
 	for name, value := range attributes {
 		made[name] = &types.AttributeValueMemberS{Value: value}
@@ -57,18 +54,18 @@ func item(table engine.Table, key string, attributes map[string]string) map[stri
 	return made
 }
 
-func put(t *testing.T, run *run.Runner, table engine.Table, made map[string]types.AttributeValue) {
+func put(t *testing.T, runner *run.Runner, table runtest.Table, made map[string]types.AttributeValue) {
 	t.Helper()
-	if _, err := run.DynamoDB().PutItem(t.Context(),
+	if _, err := runner.DynamoDB().PutItem(t.Context(),
 		&dynamodb.PutItemInput{TableName: &table.Name, Item: made}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // stored is an attribute of the item with the key; it is empty if there is none.
-func stored(t *testing.T, run *run.Runner, table engine.Table, key, attribute string) string {
+func stored(t *testing.T, runner *run.Runner, table runtest.Table, key, attribute string) string {
 	t.Helper()
-	got, err := run.DynamoDB().GetItem(t.Context(),
+	got, err := runner.DynamoDB().GetItem(t.Context(),
 		&dynamodb.GetItemInput{TableName: &table.Name, Key: item(table, key, nil), ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		t.Fatal(err)
@@ -80,12 +77,12 @@ func stored(t *testing.T, run *run.Runner, table engine.Table, key, attribute st
 	return value.Value
 }
 
-func tableView(table engine.Table, parameters string) string {
+func tableView(table runtest.Table, parameters string) string {
 	return "#/tables/" + url.PathEscape(table.Name) + "?stack=" + url.QueryEscape(table.Stack) + parameters
 }
 
 // itemView is the address of an item.
-func itemView(t *testing.T, table engine.Table, key string) string {
+func itemView(t *testing.T, table runtest.Table, key string) string {
 	t.Helper()
 	parts := map[string]map[string]string{}
 	for _, part := range table.Keys {
@@ -101,10 +98,10 @@ func itemView(t *testing.T, table engine.Table, key string) string {
 
 // An item has an address, which is copied from it, and leads to it in another tab.
 func TestItemAddress(t *testing.T) {
-	run, _ := suite.Start(t)
-	table := quietTables(t, run)[0]
+	runner, _ := suite.Start(t)
+	table := quietTables(t, runner)[0]
 	const key = "shared/<b>?&#+ü"
-	put(t, run, table, item(table, key, map[string]string{"note": "to be shared"}))
+	put(t, runner, table, item(table, key, map[string]string{"note": "to be shared"}))
 	_, tab := open(t, tableView(table, "&partition="+url.QueryEscape(key)), browser.Options{})
 	tab.Click(strings.Join(slices.Repeat([]string{key}, len(table.Keys)), " / "))
 	browser.Evaluate[bool](tab,
@@ -126,7 +123,7 @@ func TestItemAddress(t *testing.T) {
 		"text.value = text.value.replace('to be', 'has been'); return true; })()")
 	other.Click("Save")
 	other.See("The item is changed")
-	if got := stored(t, run, table, key, "note"); got != "has been shared" {
+	if got := stored(t, runner, table, key, "note"); got != "has been shared" {
 		t.Errorf("got %q", got)
 	}
 	other.Click("Delete")
@@ -142,9 +139,9 @@ func TestItemAddress(t *testing.T) {
 
 // An address that names nothing says so, and leads on.
 func TestWrongAddress(t *testing.T) {
-	run, tab := open(t, "", browser.Options{})
+	runner, tab := open(t, "", browser.Options{})
 	tab.Excuse("404")
-	table := quietTables(t, run)[0]
+	table := quietTables(t, runner)[0]
 	for _, view := range []string{"#/nowhere", "#/faults/x", "#/tables/none", "#/functions/none", "#/queues/none",
 		"#/requests/none", "#/buckets/none", "#/%E0%A4%A", "#/tables/" + url.PathEscape(table.Name) + "/nothing",
 		"#/tables/" + url.PathEscape(table.Name) + "/item/further",
@@ -165,10 +162,10 @@ func TestWrongAddress(t *testing.T) {
 }
 
 func TestEditItem(t *testing.T) {
-	run, _ := suite.Start(t)
-	table := quietTables(t, run)[0]
+	runner, _ := suite.Start(t)
+	table := quietTables(t, runner)[0]
 	for _, key := range []string{"edit-1", "edit-2", "edit-3"} {
-		put(t, run, table, item(table, key, map[string]string{"note": "the note of " + key}))
+		put(t, runner, table, item(table, key, map[string]string{"note": "the note of " + key}))
 	}
 	_, tab := open(t, tableView(table, "&text=edit-"), browser.Options{})
 	edited := func(key, note string) string {
@@ -189,16 +186,16 @@ func TestEditItem(t *testing.T) {
 	}
 	change("edit-1", "a newer note")
 	tab.See("a newer note")
-	if got := stored(t, run, table, "edit-1", "note"); got != "a newer note" {
+	if got := stored(t, runner, table, "edit-1", "note"); got != "a newer note" {
 		t.Errorf("got %q", got)
 	}
 
 	// Another has changed the item since the page read it.
-	put(t, run, table, item(table, "edit-2", map[string]string{"note": "changed by another"}))
+	put(t, runner, table, item(table, "edit-2", map[string]string{"note": "changed by another"}))
 	tab.Excuse("409")
 	change("edit-2", "changed here")
 	tab.See("has changed since it was read")
-	if got := stored(t, run, table, "edit-2", "note"); got != "changed by another" {
+	if got := stored(t, runner, table, "edit-2", "note"); got != "changed by another" {
 		t.Errorf("got %q", got)
 	}
 	tab.Fill("Item as JSON", "{")
@@ -211,7 +208,7 @@ func TestEditItem(t *testing.T) {
 	tab.Click("Close")
 
 	// What plain JSON cannot hold is edited with its types.
-	put(t, run, table, map[string]types.AttributeValue{
+	put(t, runner, table, map[string]types.AttributeValue{
 		table.Keys[0].Attribute:                 &types.AttributeValueMemberS{Value: "edit-4"},
 		table.Keys[len(table.Keys)-1].Attribute: &types.AttributeValueMemberS{Value: "edit-4"},
 		"large":                                 &types.AttributeValueMemberN{Value: "12345678901234567890.5"},
@@ -230,23 +227,23 @@ func TestEditItem(t *testing.T) {
 	tab.Click("Delete")
 	tab.Click("Delete the item?")
 	tab.Until("!document.querySelector('dialog') && !document.querySelector('main table').innerText.includes('edit-3')")
-	if got := stored(t, run, table, "edit-3", "note"); got != "" {
+	if got := stored(t, runner, table, "edit-3", "note"); got != "" {
 		t.Errorf("the item is still there: %q", got)
 	}
 	tab.Click("Add an item")
 	tab.Fill("Item as JSON", edited("edit-5", "a new one"))
 	tab.Click("Add")
 	tab.See("a new one")
-	if got := stored(t, run, table, "edit-5", "note"); got != "a new one" {
+	if got := stored(t, runner, table, "edit-5", "note"); got != "a new one" {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestFilterItems(t *testing.T) {
-	run, _ := suite.Start(t)
-	table := quietTables(t, run)[0]
+	runner, _ := suite.Start(t)
+	table := quietTables(t, runner)[0]
 	for i := range 60 {
-		put(t, run, table, item(table, fmt.Sprintf("filter-%02d", i),
+		put(t, runner, table, item(table, fmt.Sprintf("filter-%02d", i),
 			map[string]string{"note": fmt.Sprintf("note %02d", i)}))
 	}
 	_, tab := open(t, tableView(table, ""), browser.Options{})
@@ -272,18 +269,18 @@ func TestFilterItems(t *testing.T) {
 // A number that the schema calls a time has the time beside it, in the list and in an item: the time to live, and what a
 // lake has as a timestamp. Another number has none, however much it looks like one. (The run deletes what has expired.)
 func TestTimesOfItems(t *testing.T) {
-	run, _ := suite.Start(t)
-	tables, err := rooms.Of(run).Databases.Tables(t.Context())
+	runner, _ := suite.Start(t)
+	tables, err := runtest.Of(runner).Tables(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(tables, func(one engine.Table) bool { return strings.Contains(one.Stack, "todo") })
+	at := slices.IndexFunc(tables, func(one runtest.Table) bool { return strings.Contains(one.Stack, "todo") })
 	table := tables[at]
 	made := item(table, "times", nil)
 	for _, name := range []string{table.TimeToLive, "created_at", "unrelated"} {
 		made[name] = &types.AttributeValueMemberN{Value: "1900000000"}
 	}
-	put(t, run, table, made)
+	put(t, runner, table, made)
 	_, tab := open(t, tableView(table, "&partition=times"), browser.Options{})
 	check := func(where string) {
 		times := browser.Evaluate[[]string](tab,
@@ -299,34 +296,34 @@ func TestTimesOfItems(t *testing.T) {
 }
 
 func TestRunSchedule(t *testing.T) {
-	run, tab := open(t, "#/schedules", browser.Options{})
-	schedule := rooms.Of(run).Schedules.Schedules()[0]
+	runner, tab := open(t, "#/schedules", browser.Options{})
+	schedule := runtest.Of(runner).Schedules()[0]
 	tab.Click("Run now")
 	tab.See(schedule.Name + " has run")
 	if failed := tab.Text("main li a.bad"); failed != "" {
 		t.Errorf("got the failure %s", failed)
 	}
-	if after := rooms.Of(run).Schedules.Schedules()[0]; after.Fired != schedule.Fired+1 || after.LastError != "" {
+	if after := runtest.Of(runner).Schedules()[0]; after.Fired != schedule.Fired+1 || after.LastError != "" {
 		t.Errorf("got %+v", after)
 	}
 }
 
 func TestSwitchFaults(t *testing.T) {
-	run, tab := open(t, "#/faults", browser.Options{})
+	runner, tab := open(t, "#/faults", browser.Options{})
 	defer func() {
-		if err := rooms.Of(run).AWS.SetFaults(awsapi.Faults{}); err != nil {
+		if err := runtest.Of(runner).SetFaults(runtest.Faults{}); err != nil {
 			t.Error(err)
 		}
 	}()
 	tab.Click("Turn on (10 %)")
 	tab.See("On: redeliver.")
-	if faults := rooms.Of(run).AWS.Faults(); faults.Redeliver != 0.1 {
+	if faults := runtest.Of(runner).Faults(); faults.Redeliver != 0.1 {
 		t.Errorf("got %+v", faults)
 	}
 	browser.Evaluate[bool](tab,
 		`(() => { const slider = document.querySelector('input[type=range]'); slider.value = 50; slider.dispatchEvent(new Event('input')); slider.dispatchEvent(new Event('change')); return true; })()`)
 	tab.See("On: throttle, redeliver.")
-	if faults := rooms.Of(run).AWS.Faults(); faults.Throttle != 0.13 { // half of the way, to the third power
+	if faults := runtest.Of(runner).Faults(); faults.Throttle != 0.13 { // half of the way, to the third power
 		t.Errorf("got %+v", faults)
 	}
 	// The menu and a banner say so in every view.
@@ -335,7 +332,7 @@ func TestSwitchFaults(t *testing.T) {
 	tab.Until("document.querySelector('[data-view=faults] .count')?.textContent === '2 on'")
 	tab.Click("Turn off")
 	tab.Until("document.getElementById('faulty').hidden && !document.querySelector('[data-view=faults] .count')")
-	if faults := rooms.Of(run).AWS.Faults(); faults != (awsapi.Faults{}) {
+	if faults := runtest.Of(runner).Faults(); faults != (runtest.Faults{}) {
 		t.Errorf("got %+v", faults)
 	}
 	browser.Evaluate[bool](tab, "(location.hash = '#/faults', true)")
@@ -343,23 +340,23 @@ func TestSwitchFaults(t *testing.T) {
 	tab.See("On: redeliver.")
 	tab.Click("Turn all off")
 	tab.See("All faults are off.")
-	if faults := rooms.Of(run).AWS.Faults(); faults != (awsapi.Faults{}) {
+	if faults := runtest.Of(runner).Faults(); faults != (runtest.Faults{}) {
 		t.Errorf("got %+v", faults)
 	}
 }
 
 // A schedule that failed has one line, which leads to its trace, and the menu counts it.
 func TestFailedSchedule(t *testing.T) {
-	run, tab := open(t, "#/schedules", browser.Options{})
-	schedule := rooms.Of(run).Schedules.Schedules()[0]
+	runner, tab := open(t, "#/schedules", browser.Options{})
+	schedule := runtest.Of(runner).Schedules()[0]
 	// Its function gets no answer from a service that it needs.
-	if err := rooms.Of(run).AWS.SetFaults(awsapi.Faults{Throttle: 1}); err != nil {
+	if err := runtest.Of(runner).SetFaults(runtest.Faults{Throttle: 1}); err != nil {
 		t.Fatal(err)
 	}
 	tab.Excuse("502")
 	tab.Click("Run now")
 	tab.Until("document.querySelector('main li a.bad')")
-	if err := rooms.Of(run).AWS.SetFaults(awsapi.Faults{}); err != nil {
+	if err := runtest.Of(runner).SetFaults(runtest.Faults{}); err != nil {
 		t.Fatal(err)
 	}
 	tab.Until("document.querySelector('[data-view=schedules] .count')?.textContent === '1 failed'")
@@ -373,8 +370,8 @@ func TestFailedSchedule(t *testing.T) {
 
 // The permissions for its logs, which every function has, are one line.
 func TestPermissionsOfLogs(t *testing.T) {
-	run, _ := suite.Start(t)
-	name := rooms.Of(run).Functions.Functions()[0].Name
+	runner, _ := suite.Start(t)
+	name := runtest.Of(runner).Functions()[0].Name
 	_, tab := open(t, "#/permissions?function="+url.QueryEscape(name), browser.Options{})
 	tab.Until("document.querySelector('main details[open] table')")
 	if text := tab.Text("main details[open]"); strings.Contains(text, "logs:") {
@@ -386,26 +383,35 @@ func TestPermissionsOfLogs(t *testing.T) {
 
 // A failed message is done again, and stays in the queue until that succeeds.
 func TestFailedMessageAgain(t *testing.T) {
-	run, _ := suite.Start(t)
-	queue, schedule := rooms.Of(run).AWS.Queues()[0], rooms.Of(run).Schedules.Schedules()[0]
-	queue.Purge()
-	failed := func(target, event string) {
-		attributes := map[string]sqs.MessageAttribute{}
-		for name, value := range map[string]string{"SCHEDULE_ARN": "arn:aws:scheduler:::schedule/" + schedule.Name,
-			"TARGET_ARN": target, "RETRY_ATTEMPTS": "2", "ERROR_MESSAGE": "it was <b>throttled</b>"} {
-			attributes[name] = sqs.MessageAttribute{DataType: "String", StringValue: value}
+	runner, _ := suite.Start(t)
+	on := runtest.Of(runner)
+	queue, schedule := on.Queues()[0], on.Schedules()[0]
+	purge := func() {
+		t.Helper()
+		if err := on.Purge(queue); err != nil {
+			t.Fatal(err)
 		}
-		queue.Send(event, attributes)
+	}
+	send := func(body string, attributes map[string]string) {
+		t.Helper()
+		if err := on.Send(queue, body, attributes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	purge()
+	failed := func(target, event string) {
+		send(event, map[string]string{"SCHEDULE_ARN": "arn:aws:scheduler:::schedule/" + schedule.Name,
+			"TARGET_ARN": target, "RETRY_ATTEMPTS": "2", "ERROR_MESSAGE": "it was <b>throttled</b>"})
 	}
 	failed(schedule.Target, `{"version": "0"}`)
-	_, tab := open(t, "#/queues/"+url.PathEscape(queue.Name), browser.Options{})
+	_, tab := open(t, "#/queues/"+url.PathEscape(queue), browser.Options{})
 	tab.See("Tried 3 times. it was <b>throttled</b>")
 	name := schedule.Target[strings.LastIndexByte(schedule.Target, ':')+1:]
 	tab.See("invoke " + name + " with the event")
 	tab.Until("document.querySelector('[data-view=queues] .count')?.textContent === '1 dead-lettered'")
 	tab.Click("Again")
 	tab.See("The queue is empty.")
-	if messages := queue.Messages(); len(messages) > 0 {
+	if messages := on.AllMessages()[queue]; len(messages) > 0 {
 		t.Errorf("got %+v", messages)
 	}
 
@@ -414,11 +420,11 @@ func TestFailedMessageAgain(t *testing.T) {
 	tab.See("invoke gone with the event")
 	tab.Click("Again")
 	tab.See("the message stays in the queue: no such function")
-	if messages := queue.Messages(); len(messages) != 1 {
+	if messages := on.AllMessages()[queue]; len(messages) != 1 {
 		t.Errorf("got %+v", messages)
 	}
-	queue.Purge()
-	queue.Send(`{"orders": "of someone else"}`, nil)
+	purge()
+	send(`{"orders": "of someone else"}`, nil)
 	tab.See("It cannot be done again: the message does not say what failed")
 	tab.Click("Remove")
 	tab.Click("Remove it for good?")
@@ -441,15 +447,19 @@ func TestSQL(t *testing.T) {
 	}
 	tab.Fill("Chart", "bars")
 	tab.Until("document.querySelectorAll('svg.chart rect').length === 3")
-	tab.Fill("SQL", "SELECT repeat('long', 100000) AS text")
+	tab.Fill("SQL", "SELECT rpad('', 400000, 'long') AS text")
 	tab.Click("Run")
 	tab.See("1 value is longer than 64 KB, and cut there.")
-	tab.Fill("SQL", "SELECT sum(a.range * b.range) FROM range(100000000) AS a, range(100000000) AS b")
+	tab.Fill("SQL", "SELECT sum(a.n * b.n) FROM UNNEST(sequence(1, 10000000)) AS a (n) "+
+		"CROSS JOIN UNNEST(sequence(1, 10000000)) AS b (n)")
 	tab.Click("Run")
 	tab.Until("![...document.querySelectorAll('button')].find((button) => button.textContent === 'Cancel').disabled")
 	tab.Click("Cancel")
 	tab.See("The query was cancelled after")
-	onesynthtest.Settled(t, "the cancelled query ends", func() bool { return queries.Load() == 0 })
+	wait.Until(t, "the cancelled query ends", func() (any, bool) {
+		running := queries.Load()
+		return running, running == 0
+	})
 	tab.Excuse("400")
 	tab.Fill("SQL", "SELECT nothing FROM nowhere")
 	tab.Click("Run")
@@ -506,8 +516,8 @@ func TestToken(t *testing.T) {
 }
 
 func TestInvokeAndKill(t *testing.T) {
-	run, _ := suite.Start(t)
-	name := rooms.Of(run).Functions.Functions()[0].Name
+	runner, _ := suite.Start(t)
+	name := runtest.Of(runner).Functions()[0].Name
 	_, tab := open(t, "#/functions/"+url.PathEscape(name), browser.Options{})
 	tab.Fill("Event as JSON", `{"version": "2.0"}`)
 	tab.Click("Invoke")

@@ -1,23 +1,41 @@
 package console
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
+
+// ownScript returns the path of the console's own script.
+func ownScript(t *testing.T, console string) string {
+	t.Helper()
+	response, err := http.Get(console + "/page/index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	page, err := io.ReadAll(response.Body)
+	path := regexp.MustCompile(`/page/[0-9a-f]+/app\.js`).FindString(string(page))
+	if err != nil || path == "" {
+		t.Fatalf("the page names no script: %v\n%s", err, page)
+	}
+	return path
+}
 
 // A page of another origin of this machine reads nothing and changes nothing, neither by scripts nor by forms, frames
 // or images.
 func TestForeignOrigin(t *testing.T) {
-	run, driven := suite.Start(t)
+	runner, driven := suite.Start(t)
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte(`<!doctype html><title>another</title><iframe name="hidden"></iframe>
-			<form method="post" action="` + run.ConsoleURL() + `/faults" enctype="text/plain" target="hidden"><input name='{"throttle":1,"seed' value='":1}'></form>`))
+			<form method="post" action="` + runner.ConsoleURL() + `/faults" enctype="text/plain" target="hidden"><input name='{"throttle":1,"seed' value='":1}'></form>`))
 	}))
 	defer other.Close()
 	tab := driven.Open(t, other.URL, browser.Options{})
@@ -27,14 +45,14 @@ func TestForeignOrigin(t *testing.T) {
 		tab.Excuse(text)
 	}
 	outcomes := browser.Evaluate[[]string](tab, `(async () => {
-		const console = '`+run.ConsoleURL()+`';
+		const console = '`+runner.ConsoleURL()+`';
 		const attempt = (name, work) => work().then((value) => name + ': ' + value, (error) => name + ': refused');
 		return Promise.all([
 			attempt('read', async () => (await fetch(console + '/tables')).status),
 			attempt('read opaquely', async () => (await fetch(console + '/tables', {mode: 'no-cors'})).type),
 			attempt('simple post', async () => (await fetch(console + '/faults', {method: 'POST', mode: 'no-cors', body: '{"throttle":1}'})).type),
 			attempt('post', async () => (await fetch(console + '/faults', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: '{"throttle":1}'})).status),
-			attempt('script', () => new Promise((done, fail) => { const one = document.createElement('script'); one.src = console + '/page/app.js'; one.onload = () => done('ran'); one.onerror = fail; document.body.append(one); })),
+			attempt('script', () => new Promise((done, fail) => { const one = document.createElement('script'); one.src = console + '`+ownScript(t, runner.ConsoleURL())+`'; one.onload = () => done('ran'); one.onerror = fail; document.body.append(one); })),
 			attempt('events', () => new Promise((done, fail) => { const source = new EventSource(console + '/events'); source.onopen = () => done('open'); source.onerror = fail; })),
 		]);
 	})()`)
@@ -48,12 +66,12 @@ func TestForeignOrigin(t *testing.T) {
 		`new Promise((done) => { document.querySelector('iframe').onload = () => done(true); document.querySelector('form').submit(); })`)
 	browser.Evaluate[bool](tab,
 		`new Promise((done) => { const frame = document.createElement('iframe'); frame.onload = () => done(true); frame.src = '`+
-			run.ConsoleURL()+`/'; document.body.append(frame); })`)
-	if faults := rooms.Of(run).AWS.Faults(); faults.Throttle != 0 {
+			runner.ConsoleURL()+`/'; document.body.append(frame); })`)
+	if faults := runtest.Of(runner).Faults(); faults.Throttle != 0 {
 		t.Errorf("another page has set faults: %+v", faults)
 	}
 	// By another name of this machine, as when a foreign DNS answer points here.
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, run.ConsoleURL()+"/", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, runner.ConsoleURL()+"/", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,10 +17,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/internal/trace"
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -28,32 +26,33 @@ import (
 // the run as it was. The ports are those that the processes of the run listen on. The checks of Local Network Access
 // keep pages of the Internet away, where a browser has them; a run does not rely on that.
 func TestForeignPagesReachNoListener(t *testing.T) {
-	run, _ := suite.Start(t)
+	runner, _ := suite.Start(t)
 	path := browser.Require(t)
-	for _, function := range rooms.Of(run).Functions.Functions() {
-		if err := rooms.Of(run).Functions.Warm(function.Name); err != nil {
+	for _, function := range runtest.Of(runner).Functions() {
+		if err := runtest.Of(runner).Warm(function.Name); err != nil {
 			t.Fatal(err)
 		}
 	}
-	waits := func() bool {
-		return !slices.ContainsFunc(rooms.Of(run).Functions.Functions(), func(f lambda.Status) bool {
-			return len(f.Instances) == 0 || slices.ContainsFunc(f.Instances, func(i lambda.Instance) bool {
+	waits := func() (any, bool) {
+		functions := runtest.Of(runner).Functions()
+		return functions, !slices.ContainsFunc(functions, func(f runtest.Function) bool {
+			return len(f.Instances) == 0 || slices.ContainsFunc(f.Instances, func(i runtest.Instance) bool {
 				return !i.Ready || i.Busy
 			})
 		})
 	}
-	onesynthtest.Settled(t, "every function waits", waits)
+	wait.Until(t, "every function waits", waits, wait.On(runtest.Of(runner)))
 	ports := listeners(t)
 	open := map[int]bool{}
-	for _, api := range rooms.Of(run).APIs {
+	for _, api := range runtest.Of(runner).APIs() {
 		open[portOf(t, api.URL)] = true
 	}
 	// The console, the push inbox, the endpoint of AWS and DynamoDB Local, and one for each instance.
-	if least := len(open) + 4 + len(rooms.Of(run).Functions.Functions()); len(ports) < least ||
-		!slices.Contains(ports, portOf(t, run.ConsoleURL())) {
+	if least := len(open) + 4 + len(runtest.Of(runner).Functions()); len(ports) < least ||
+		!slices.Contains(ports, portOf(t, runner.ConsoleURL())) {
 		t.Fatalf("the run listens on %v; want %d ports at least, and that of the console", ports, least)
 	}
-	before := newest(run).Seq
+	before := runtest.Of(runner).Newest("").Seq
 	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte(`<!doctype html><title>another</title><link rel="icon" href="data:,">`))
@@ -83,13 +82,13 @@ func TestForeignPagesReachNoListener(t *testing.T) {
 					}
 				}
 				if from == near || name == "NoChecks" {
-					onesynthtest.Settled(t, "a request reaches each port", func() bool {
-						return !slices.ContainsFunc(ports, func(port int) bool {
-							return !slices.ContainsFunc(tab.Answers(), func(a browser.Answer) bool {
-								return portOf(t, a.URL) == port
-							})
-						})
-					})
+					wait.Until(t, "a request reaches each port", func() (any, bool) {
+						reached := map[int]bool{}
+						for _, answer := range tab.Answers() {
+							reached[portOf(t, answer.URL)] = true
+						}
+						return reached, !slices.ContainsFunc(ports, func(port int) bool { return !reached[port] })
+					}, wait.On(runtest.Of(runner)))
 				}
 				t.Logf("a page of %s caused %d answers of %d ports",
 					map[bool]string{true: "this machine", false: "the Internet"}[from == near], len(tab.Answers()),
@@ -120,11 +119,11 @@ func TestForeignPagesReachNoListener(t *testing.T) {
 			}
 		})
 	}
-	onesynthtest.Settled(t, "every function still waits", waits)
+	wait.Until(t, "every function still waits", waits, wait.On(runtest.Of(runner)))
 	// A function that serves a page to everyone serves it to other pages, too. No other function has work by them.
-	caused, _ := rooms.Of(run).Trace.Requests(trace.Search{Limit: trace.MaxRequests})
-	for _, one := range caused {
-		if one.Seq > before && len(one.Functions) > 0 && (one.Kind != trace.HTTP || one.Method != http.MethodGet) {
+	for _, one := range runtest.Of(runner).Requests("", 0) {
+		if one.Seq > before && len(one.Functions) > 0 &&
+			(one.Kind != runtest.KindHTTP || one.Method != http.MethodGet) {
 			t.Errorf("pages have caused %s %s %s, which %q handled", one.Kind, one.Method, one.Path, one.Functions)
 		}
 	}

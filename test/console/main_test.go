@@ -4,7 +4,6 @@
 package console
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,10 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
-	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -29,21 +27,21 @@ var suite = browser.Suite{Options: run.Options{MaxInstances: 2, RetryDelay: func
 var queries atomic.Int32
 
 func TestMain(m *testing.M) {
-	suite.Options.Lake.Ask = func(ctx context.Context, console string, question catalog.Question) (catalog.Answer, error) {
+	suite.Options.Lake = laketest.Engine(func(query func()) {
 		queries.Add(1)
 		defer queries.Add(-1)
-		return lakequery.Ask(ctx, console, question)
-	}
+		query()
+	})
 	suite.Main(m)
 }
 
 // open opens a view.
 func open(t *testing.T, view string, options browser.Options) (*run.Runner, *browser.Tab) {
 	t.Helper()
-	run, browser := suite.Start(t)
-	tab := browser.Open(t, run.ConsoleURL()+"/"+view, options)
+	runner, browser := suite.Start(t)
+	tab := browser.Open(t, runner.ConsoleURL()+"/"+view, options)
 	shown(tab, view)
-	return run, tab
+	return runner, tab
 }
 
 // shown waits until the page shows the view.
@@ -90,9 +88,9 @@ func call(t *testing.T, method, address, token, body string) (int, error) {
 }
 
 // openAPI is the address of an OpenAPI document that the run serves, for a request that every platform answers.
-func openAPI(t *testing.T, run *run.Runner) string {
+func openAPI(t *testing.T, runner *run.Runner) string {
 	t.Helper()
-	for _, api := range rooms.Of(run).APIs {
+	for _, api := range runtest.Of(runner).APIs() {
 		if api.OpenAPI != "" {
 			return api.OpenAPI
 		}

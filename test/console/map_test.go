@@ -7,16 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
 // The map draws what calls what. Its figures follow requests without a new drawing. It leads to views and to requests,
 // by pointer and by keyboard, and small windows have its tables alone.
 func TestMap(t *testing.T) {
-	run, tab := open(t, "#/map", browser.Options{})
+	runner, tab := open(t, "#/map", browser.Options{})
 	stack := ""
-	for _, api := range rooms.Of(run).APIs {
+	for _, api := range runtest.Of(runner).APIs() {
 		if strings.Contains(api.Stack, "todo") {
 			stack = api.Stack
 		}
@@ -57,7 +57,7 @@ func TestMap(t *testing.T) {
 	beforeCalls, _ := figures(calls)
 	browser.Evaluate[bool](tab, "(window.drawn = document.querySelector('.map'), true)")
 	before := drawn()
-	alice := clientOf(t, run, "todo", "alice-of-the-map")
+	alice := clientOf(t, runner, "todo", "alice-of-the-map")
 	alice.send(http.MethodPost, "/api/v1/users/me", map[string]string{"email": "alice@example.com", "name": "Alice"},
 		"Idempotency-Key", "map-sign-up")
 	alice.send(http.MethodPost, "/api/v1/tasks", map[string]string{"title": "Draw", "category": "work",

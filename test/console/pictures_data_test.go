@@ -7,16 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/console"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
 // fillForPictures uses the run as people do, and returns what docs/guide/console.md shows of it.
-func fillForPictures(t *testing.T, run *run.Runner) []shot {
+func fillForPictures(t *testing.T, runner *run.Runner) []shot {
 	t.Helper()
-	items, trace := useForPictures(t, run)
+	items, trace := useForPictures(t, runner)
 	see := func(text string) func(*browser.Tab) { return func(tab *browser.Tab) { tab.See(text) } }
 	click := func(name string) func(*browser.Tab) { return func(tab *browser.Tab) { tab.Click(name) } }
 	top := func(tab *browser.Tab) {
@@ -25,7 +24,7 @@ func fillForPictures(t *testing.T, run *run.Runner) []shot {
 	return []shot{
 		{
 			name:  "try",
-			view:  tryView(clientOf(t, run, "todo", "alice").address, "GET /api/v1/tasks/stats"),
+			view:  tryView(clientOf(t, runner, "todo", "alice").address, "GET /api/v1/tasks/stats"),
 			steps: []func(*browser.Tab){click("Send"), see("All that the request did"), top},
 		},
 		{name: "trace", view: trace, steps: []func(*browser.Tab){see("API Gateway")}},
@@ -41,36 +40,21 @@ type client struct {
 }
 
 // clientOf is a client of the stack whose name has the word.
-func clientOf(t *testing.T, run *run.Runner, word, subject string) client {
+func clientOf(t *testing.T, runner *run.Runner, word, subject string) client {
 	t.Helper()
-	for _, api := range rooms.Of(run).APIs {
+	for _, api := range runtest.Of(runner).APIs() {
 		if !strings.Contains(api.Stack, word) {
 			continue
 		}
 		made := client{t, api.URL, http.Header{"Content-Type": {"application/json"}}}
-		if api.Issuer == "" {
+		if len(api.Issuers) == 0 {
 			return made
 		}
-		body, err := json.Marshal(console.TokenRequest{Subject: subject, Stack: api.Stack})
+		token, err := runner.Token(t.Context(), run.TokenRequest{Subject: subject, Stack: api.Stack})
 		if err != nil {
 			t.Fatal(err)
 		}
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, run.ConsoleURL()+"/token",
-			bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set(console.Header, "test")
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		var token console.Token
-		if err := json.NewDecoder(response.Body).Decode(&token); err != nil {
-			t.Fatal(err)
-		}
-		made.headers.Set("Authorization", "Bearer "+token.AccessToken)
+		made.headers.Set("Authorization", "Bearer "+token)
 		return made
 	}
 	t.Fatalf("no stack %s", word)

@@ -11,25 +11,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
 // newest is the newest request of the run; zero if there was none.
-func newest(run *run.Runner) (request trace.Summary) {
-	if all, _ := rooms.Of(run).Trace.Requests(trace.Search{Limit: 1}); len(all) > 0 {
-		request = all[0]
-	}
-	return request
-}
+func newest(runner *run.Runner) runtest.Request { return runtest.Of(runner).Newest("") }
 
 // Requests are in the list as soon as they come, and a pause keeps it as it is. Each opens into what it did.
 func TestRequestsLive(t *testing.T) {
-	run, tab := open(t, "#/requests", browser.Options{})
+	runner, tab := open(t, "#/requests", browser.Options{})
 	tab.Until("document.getElementById('live').classList.contains('on')")
-	api := rooms.Of(run).APIs[0].URL
+	api := runtest.Of(runner).APIs()[0].URL
 	mark := rand.Text()
 	send := func(path string) {
 		if _, err := call(t, http.MethodGet, api+path, "", ""); err != nil {
@@ -71,16 +65,34 @@ func TestRequestsLive(t *testing.T) {
 	tab.Until("document.querySelectorAll('main tbody tr').length === 5")
 	send("/" + mark + "-five")
 	tab.Until("document.querySelectorAll('main tbody tr').length === 6")
-	tab.Click(rooms.Of(run).APIs[1].Stack)
+	tab.Click(runtest.Of(runner).APIs()[1].Stack)
 	tab.See("No such request.")
-	tab.Click(rooms.Of(run).APIs[0].Stack)
+	tab.Click(runtest.Of(runner).APIs()[0].Stack)
 	tab.Until("document.querySelectorAll('main tbody tr').length === 6")
 	send("/" + mark + "-six")
 	tab.Until("document.querySelectorAll('main tbody tr').length === 7")
 	if hash := browser.Evaluate[string](tab, "location.hash"); hash != "#/requests?search="+mark+"&only=failed&stack="+
-		rooms.Of(run).APIs[0].Stack {
+		runtest.Of(runner).APIs()[0].Stack {
 		t.Errorf("the address is %s", hash)
 	}
+	// The idempotency key finds requests, also those that come.
+	keyed := func(path string) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, api+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Idempotency-Key", "key-of-"+mark)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+	}
+	keyed("/one")
+	tab.Fill("Search", "KEY-OF-"+mark)
+	tab.Until("document.querySelectorAll('main tbody tr').length === 1")
+	keyed("/two")
+	tab.Until("document.querySelectorAll('main tbody tr').length === 2")
 	// A status is nothing else: no path here has it.
 	tab.Fill("Search", "404")
 	tab.Until("document.querySelectorAll('main tbody tr').length >= 7")
@@ -88,10 +100,10 @@ func TestRequestsLive(t *testing.T) {
 	goTo(tab, "#/requests")
 
 	// A request that a function answers.
-	if _, err := call(t, http.MethodGet, openAPI(t, run), "", ""); err != nil {
+	if _, err := call(t, http.MethodGet, openAPI(t, runner), "", ""); err != nil {
 		t.Fatal(err)
 	}
-	goTo(tab, "#/requests/"+newest(run).ID)
+	goTo(tab, "#/requests/"+newest(runner).ID)
 	tab.See("API Gateway")
 	tab.Until("document.querySelector('.track i.function')")
 	tab.See("A million such requests")
@@ -100,8 +112,8 @@ func TestRequestsLive(t *testing.T) {
 // A trace has what was sent and answered, as texts and without secrets. It is sent again, and copied as a command. Calls
 // that were repeated are one row.
 func TestExchange(t *testing.T) {
-	run, tab := open(t, "", browser.Options{})
-	api := rooms.Of(run).APIs[0]
+	runner, tab := open(t, "", browser.Options{})
+	api := runtest.Of(runner).APIs()[0]
 	secret := rand.Text()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, api.URL+"/nowhere/"+secret[:6],
 		strings.NewReader(`{"text": "<b>it's</b>"}`))
@@ -136,14 +148,14 @@ func TestExchange(t *testing.T) {
 	}
 	sentAgain := func(key string) {
 		t.Helper()
-		last := newest(run).ID
+		last := newest(runner).ID
 		if last == id {
 			t.Fatal("nothing was sent")
 		}
-		_, sent, _ := rooms.Of(run).Trace.Sent(last)
-		if got := sent.Header; got.Get("Authorization") != "Bearer "+secret || string(sent.Body) != `{"text": "<b>it's</b>"}` ||
+		got, body := runtest.Of(runner).Sent(last)
+		if got.Get("Authorization") != "Bearer "+secret || string(body) != `{"text": "<b>it's</b>"}` ||
 			(got.Get("Idempotency-Key") == "first-key") != (key == "first-key") || got.Get("Idempotency-Key") == "" {
-			t.Errorf("got %v, %s", got, sent.Body)
+			t.Errorf("got %v, %s", got, body)
 		}
 	}
 	sentAgain("first-key")
@@ -155,23 +167,21 @@ func TestExchange(t *testing.T) {
 		sentAgain(again.key)
 	}
 
-	ctx, began := rooms.Of(run).Trace.Begin(t.Context(), "repeats-"+secret, trace.Origin{Kind: trace.HTTP, Path: "/"})
-	const invocation = "00000001-0000-4000-8000-00000000abcd"
-	function := rooms.Of(run).Trace.Invoke(ctx, invocation, "links", "linksapi", 256)
+	var calls []runtest.Call
 	for n := range 13 {
-		call := trace.Call{Service: "dynamodb", Operation: "PutItem", Write: true, WriteUnits: 0.5, Status: 400,
+		call := runtest.Call{Service: "dynamodb", Operation: "PutItem", WriteUnits: 0.5, Status: 400,
 			Error: "ThrottlingException: slow down"}
 		switch n {
 		case 2, 5:
 			// Another call comes between two tries.
-			call = trace.Call{Service: "s3", Operation: "GetObject"}
+			call = runtest.Call{Service: "s3", Operation: "GetObject"}
 		case 12:
 			call.Status, call.Error = 200, ""
 		}
-		rooms.Of(run).Trace.Call(trace.TraceID(time.Now(), invocation), call)
+		calls = append(calls, call)
 	}
-	function.End("")
-	began.End(200, "")
+	runtest.Of(runner).Make(runtest.Made{Request: runtest.Request{ID: "repeats-" + secret, Path: "/", Status: 200},
+		Function: "links", Label: "linksapi", Invocation: "00000001-0000-4000-8000-00000000abcd", Calls: calls})
 	goTo(tab, "#/requests/repeats-"+secret)
 	tab.See("× 11, 10 throttled")
 	tab.See("5.5 W")
@@ -182,11 +192,11 @@ func TestExchange(t *testing.T) {
 
 // All lines are in one view, which follows, and stands still under the pointer.
 func TestLines(t *testing.T) {
-	run, tab := open(t, "#/lines", browser.Options{})
+	runner, tab := open(t, "#/lines", browser.Options{})
 	tab.Until("document.getElementById('live').classList.contains('on')")
 	mark := rand.Text()
 	write := func(level, text string) {
-		rooms.Of(run).Trace.Line("links", "linksapi", "", `{"level":"`+level+`","message":"`+mark+" "+text+`"}`)
+		runtest.Of(runner).Log("links", "linksapi", `{"level":"`+level+`","message":"`+mark+" "+text+`"}`)
 	}
 	write("INFO", "<b>one</b>")
 	tab.See(mark + " <b>one</b>")
@@ -211,22 +221,20 @@ func TestLines(t *testing.T) {
 
 // What --watch does is in a banner, with the compiler's words.
 func TestChangeBanner(t *testing.T) {
-	run, tab := open(t, "", browser.Options{})
+	runner, tab := open(t, "", browser.Options{})
 	tab.Until("document.getElementById('live').classList.contains('on')")
-	rooms.Of(run).Trace.Changed(trace.Change{What: "build", State: "began", Functions: []string{"linksapi"}})
+	runtest.Of(runner).Build("began", "", 0, "linksapi")
 	tab.See("Building linksapi")
-	rooms.Of(run).Trace.Changed(trace.Change{What: "build", State: "failed", Functions: []string{"linksapi"},
-		Text: "api.go:12:3: undefined: <b>links</b>"})
+	runtest.Of(runner).Build("failed", "api.go:12:3: undefined: <b>links</b>", 0, "linksapi")
 	tab.See("api.go:12:3: undefined: <b>links</b>")
-	rooms.Of(run).Trace.Changed(trace.Change{What: "build", State: "began", Functions: []string{"linksapi"}})
-	rooms.Of(run).Trace.Changed(trace.Change{What: "build", State: "done", Functions: []string{"linksapi"},
-		Milliseconds: 900})
+	runtest.Of(runner).Build("began", "", 0, "linksapi")
+	runtest.Of(runner).Build("done", "", 900*time.Millisecond, "linksapi")
 	tab.See("New code of linksapi runs, built in 900 ms")
 }
 
 // The stack of a panic is readable: calls with their files, without those of Go's runtime.
 func TestStack(t *testing.T) {
-	run, tab := open(t, "", browser.Options{})
+	runner, tab := open(t, "", browser.Options{})
 	stack := "goroutine 9 [running]:\nruntime/debug.Stack()\n\truntime/debug/stack.go:26 " +
 		"+0x64\nexample.com/kit.recovered()\n\texample.com/kit/log.go:65 +0x1\npanic({0x1?, " +
 		"0x2?})\n\truntime/panic.go:783 +0x132\n" +
@@ -237,14 +245,12 @@ func TestStack(t *testing.T) {
 		t.Fatal(err)
 	}
 	mark := rand.Text()
-	ctx, request := rooms.Of(run).Trace.Begin(t.Context(), "panicked-"+mark,
-		trace.Origin{Kind: trace.HTTP, Method: "GET", Path: "/links", Route: "GET /links"})
-	id := "panicked-" + mark
-	function := rooms.Of(run).Trace.Invoke(ctx, id, "links", "linksapi", 256)
-	function.Begin(true)
-	rooms.Of(run).Trace.Line("links", "linksapi", id, string(line))
-	function.End("Unhandled: the function has ended")
-	request.End(500, "")
+	runtest.Of(runner).Make(runtest.Made{
+		Request: runtest.Request{ID: "panicked-" + mark, Method: "GET", Path: "/links", Route: "GET /links",
+			Status: 500},
+		Function: "links", Label: "linksapi", Lines: []string{string(line)},
+		Failed: "Unhandled: the function has ended",
+	})
 	goTo(tab, "#/requests/panicked-"+mark)
 	tab.See("index out of range <b>[3]</b>")
 	tab.See("Unhandled: the function has ended")

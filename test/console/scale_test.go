@@ -11,23 +11,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	engine "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
-	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
 const (
 	manyRequests = 10_000
 	manyItems    = 50_000
-	// mostElements and mostBytes bound what a view makes and reads, however much there is.
-	mostElements = 6000
-	mostBytes    = 600 << 10
+	// maxElements and maxBytes bound what a view makes and reads, however much there is.
+	maxElements = 6000
+	maxBytes    = 600 << 10
 )
 
 // fill writes many items, past all functions.
-func fill(ctx context.Context, run *run.Runner, table engine.Table) error {
+func fill(ctx context.Context, runner *run.Runner, table runtest.Table) error {
 	const atOnce = 25
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(2)
@@ -41,7 +39,7 @@ func fill(ctx context.Context, run *run.Runner, table engine.Table) error {
 						"text": "a text of some length, as items have it",
 					})}})
 			}
-			_, err := run.DynamoDB().BatchWriteItem(ctx,
+			_, err := runner.DynamoDB().BatchWriteItem(ctx,
 				&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table.Name: requests}})
 			return err
 		})
@@ -50,43 +48,35 @@ func fill(ctx context.Context, run *run.Runner, table engine.Table) error {
 }
 
 // record writes many requests into the run's record, each with an invocation, calls and a line.
-func record(run *run.Runner) {
+func record(runner *run.Runner) {
+	put := runtest.Call{Service: "dynamodb", Operation: "PutItem", AccessPatterns: []string{"PutThing"},
+		Table: "things", WriteUnits: 1, Status: 200,
+		Body: []byte(`{"TableName": "things", "Item": {"id": {"S": "1"}}}`)}
 	for i := range manyRequests {
-		ctx, request := rooms.Of(run).Trace.Begin(context.Background(), fmt.Sprintf("many-%05d", i), trace.Origin{
-			Kind: trace.HTTP, Stack: "many", API: "many", Method: "POST", Path: fmt.Sprintf("/things/%d", i),
-			Route: "POST /things/{id}",
+		runtest.Of(runner).Make(runtest.Made{
+			Request: runtest.Request{ID: fmt.Sprintf("many-%05d", i), Method: "POST",
+				Path: fmt.Sprintf("/things/%d", i), Route: "POST /things/{id}", Status: 201},
+			Function: "many", Label: "things", Invocation: fmt.Sprintf("1-%08x-%024x", i, i),
+			Calls: []runtest.Call{put, put, put}, Lines: []string{`{"level": "INFO", "msg": "put a thing"}`},
 		})
-		id := fmt.Sprintf("1-%08x-%024x", i, i)
-		function := rooms.Of(run).Trace.Invoke(ctx, id, "many", "things", 256)
-		function.Begin(false)
-		for range 3 {
-			rooms.Of(run).Trace.Call("Root="+id, trace.Call{
-				Service: "dynamodb", Operation: "PutItem", Pattern: "PutThing", Table: "things", Began: time.Now(),
-				Took: time.Millisecond, WriteUnits: 1, Write: true, Status: 200,
-				Body: []byte(`{"TableName": "things", "Item": {"id": {"S": "1"}}}`),
-			})
-		}
-		rooms.Of(run).Trace.Line("many", "things", id, `{"level": "INFO", "msg": "put a thing"}`)
-		function.End("")
-		request.End(201, "")
 	}
 }
 
 // With many requests and items, every view makes a page of bounded size from answers of bounded size. How long that
 // took is printed: it depends on the machine.
 func TestManyRequestsAndItems(t *testing.T) {
-	run, tab := open(t, "#/requests", browser.Options{})
-	quiet := quietTables(t, run)
+	runner, tab := open(t, "#/requests", browser.Options{})
+	quiet := quietTables(t, runner)
 	table := quiet[len(quiet)-1]
 	began := time.Now()
-	if err := fill(t.Context(), run, table); err != nil {
+	if err := fill(t.Context(), runner, table); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d items written in %s", manyItems, time.Since(began).Round(time.Millisecond))
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	record(run)
+	record(runner)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	t.Logf("%d requests recorded: %d KiB", manyRequests, (int64(after.HeapAlloc)-int64(before.HeapAlloc))>>10)
@@ -100,7 +90,7 @@ func TestManyRequestsAndItems(t *testing.T) {
 		tab.Until(fmt.Sprintf("%s || document.querySelector('#said').innerText !== %q", found, tab.Text("#said")))
 	}
 
-	all := append(views(t, run), "#/requests?search=things%2F99", "#/requests/many-09999", tableView(table, ""),
+	all := append(views(t, runner), "#/requests?search=things%2F99", "#/requests/many-09999", tableView(table, ""),
 		tableView(table, "&partition=many-12345"),
 		tableView(table, "&text=item+12345"), tableView(table, "&text=nowhere"))
 	for _, view := range all {
@@ -113,12 +103,12 @@ func TestManyRequestsAndItems(t *testing.T) {
 		bytes := browser.Evaluate[int](tab, "performance.getEntriesByType('resource').filter((one) => "+
 			"one.initiatorType === 'fetch').reduce((sum, one) => sum + one.decodedBodySize, 0)")
 		t.Logf("%6.0f ms %6d elements %7d bytes  %s", milliseconds, elements, bytes, view)
-		if elements > mostElements {
-			t.Errorf("%s: got %d elements, want %d at the most", view, elements, mostElements)
+		if elements > maxElements {
+			t.Errorf("%s: got %d elements, want %d at the most", view, elements, maxElements)
 		}
 		// The form of a request reads the API's OpenAPI document, which grows with neither.
-		if bytes > mostBytes && view != "#/try" {
-			t.Errorf("%s: read %d bytes, want %d at the most", view, bytes, mostBytes)
+		if bytes > maxBytes && view != "#/try" {
+			t.Errorf("%s: read %d bytes, want %d at the most", view, bytes, maxBytes)
 		}
 	}
 }

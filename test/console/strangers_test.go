@@ -1,8 +1,8 @@
 package console
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -11,8 +11,8 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -22,9 +22,9 @@ const (
 )
 
 // push sends a message to a device through the run's inbox, as a function would.
-func push(t *testing.T, run *run.Runner, device, title, body string) {
+func push(t *testing.T, runner *run.Runner, device, title, body string) {
 	t.Helper()
-	text, err := rooms.Of(run).Inbox.ServiceAccount("")
+	text, err := runtest.Of(runner).ServiceAccount()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func push(t *testing.T, run *run.Runner, device, title, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, err := call(t, http.MethodPost, rooms.Of(run).Inbox.URL()+"/v1/projects/local/messages:send",
+	if status, err := call(t, http.MethodPost, runtest.Of(runner).PushURL()+"/v1/projects/local/messages:send",
 		token.Access, string(message)); err != nil || status != http.StatusOK {
 		t.Fatalf("got %d, %v", status, err)
 	}
@@ -73,23 +73,23 @@ func push(t *testing.T, run *run.Runner, device, title, body string) {
 
 // What strangers stored is text, in every view.
 func TestStrangersTexts(t *testing.T) {
-	run, _ := suite.Start(t)
-	table := quietTables(t, run)[0]
-	put(t, run, table, item(table, image, map[string]string{"note": script, image: "name"}))
-	queue := rooms.Of(run).AWS.Queues()[0]
-	queue.Purge()
-	queue.Send(`{"text": "`+image+script+`"}`, nil)
-	push(t, run, "device-"+script, image, script)
-	bucket := rooms.Of(run).Buckets.Buckets()[0].Name
+	runner, _ := suite.Start(t)
+	table := quietTables(t, runner)[0]
+	put(t, runner, table, item(table, image, map[string]string{"note": script, image: "name"}))
+	on := runtest.Of(runner)
+	queue := on.Queues()[0]
+	if err := errors.Join(on.Purge(queue), on.Send(queue, `{"text": "`+image+script+`"}`, nil)); err != nil {
+		t.Fatal(err)
+	}
+	push(t, runner, "device-"+script, image, script)
+	bucket := on.Buckets()[0]
 	for key, content := range map[string]string{"strangers/" + image +
 		".html": "<!doctype html><script>alert(3)</script>", "strangers/" + strings.Repeat("long", 60): "text"} {
-		if _, err := rooms.Of(run).Buckets.Backend().PutObject(bucket, key,
-			map[string]string{"Content-Type": "text/html"}, bytes.NewReader([]byte(content)), int64(len(content)),
-			nil); err != nil {
+		if err := on.PutObject(bucket, key, "text/html", []byte(content)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	api := rooms.Of(run).APIs[0].URL
+	api := on.APIs()[0].URL
 	if _, err := call(t, http.MethodGet, api+"/"+url.PathEscape(image+script), "", ""); err != nil {
 		t.Fatal(err)
 	}
@@ -97,11 +97,11 @@ func TestStrangersTexts(t *testing.T) {
 	tab.Excuse("404") // an address that names nothing
 	for _, one := range []struct{ view, sees string }{
 		{tableView(table, "&partition="+url.QueryEscape(image)), image},
-		{"#/queues/" + url.PathEscape(queue.Name), image},
+		{"#/queues/" + url.PathEscape(queue), image},
 		{"#/push", image},
 		{"#/buckets/" + url.PathEscape(bucket) + "?prefix=" + url.QueryEscape("strangers/"), image},
 		{"#/requests", "onerror"},
-		{"#/requests/" + newest(run).ID, "onerror"},
+		{"#/requests/" + newest(runner).ID, "onerror"},
 		{"#/requests?search=" + url.QueryEscape(image), ""},
 		{"#/map?stack=" + url.QueryEscape(image), image},
 		{"#/" + url.PathEscape(script), ""},
@@ -131,7 +131,7 @@ func TestStrangersTexts(t *testing.T) {
 
 	// An object is never a page at the console's origin.
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
-		run.ConsoleURL()+"/buckets/"+bucket+"/objects/"+url.PathEscape("strangers/"+image+".html"), nil)
+		runner.ConsoleURL()+"/buckets/"+bucket+"/objects/"+url.PathEscape("strangers/"+image+".html"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

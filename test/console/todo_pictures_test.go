@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // useForPictures keeps tasks in To-Do, and returns the views of its items and of a request.
-func useForPictures(t *testing.T, run *run.Runner) (items, trace string) {
+func useForPictures(t *testing.T, runner *run.Runner) (items, trace string) {
 	t.Helper()
-	alice := clientOf(t, run, "todo", "alice")
+	alice := clientOf(t, runner, "todo", "alice")
 	alice.send("POST", "/api/v1/users/me", map[string]string{"email": "alice@example.com", "name": "Alice"},
 		"Idempotency-Key", "sign-up")
 	titles := map[string][]string{
@@ -41,13 +41,13 @@ func useForPictures(t *testing.T, run *run.Runner) (items, trace string) {
 		"If-Match", `"1"`)
 	alice.send("PATCH", "/api/v1/tasks/"+first, map[string]string{"title": "Write reports"}, "Idempotency-Key",
 		"rename", "If-Match", `"1"`)
-	if err := run.FlushStreams(t.Context()); err != nil {
+	if err := runner.FlushStreams(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	alice.send("POST", "/api/v1/tasks", map[string]string{"title": "Send the invoices", "category": "work",
 		"priority": "high"}, "Idempotency-Key", "invoices")
-	trace = "#/requests/" + newest(run).ID
-	tables, err := rooms.Of(run).Databases.Tables(t.Context())
+	trace = "#/requests/" + newest(runner).ID
+	tables, err := runtest.Of(runner).Tables(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -20,23 +19,23 @@ func tryView(api, request string) string {
 }
 
 // choose opens the form of a request, with an id such as POST /api/v1/tasks, of the API whose stack has the word.
-func choose(t *testing.T, run *run.Runner, tab *browser.Tab, word, id string) {
+func choose(t *testing.T, runner *run.Runner, tab *browser.Tab, word, id string) {
 	t.Helper()
-	tab.Fill("API", clientOf(t, run, word, "trying").address)
+	tab.Fill("API", clientOf(t, runner, word, "trying").address)
 	tab.Until("[...document.querySelectorAll('main select option')].some((one) => one.value === '" + id + "')")
 	tab.Fill("Request", id)
 }
 
 // A request is made of the API's document, sent with a token, and shown with what it did.
 func TestTry(t *testing.T) {
-	run, tab := open(t, "#/try", browser.Options{})
-	choose(t, run, tab, "todo", "POST /api/v1/users/me")
+	runner, tab := open(t, "#/try", browser.Options{})
+	choose(t, runner, tab, "todo", "POST /api/v1/users/me")
 	tab.Fill("Subject", "trying")
 	tab.Fill("email (required)", "trying@example.com")
 	tab.Click("Send")
 	tab.Until("document.querySelector('[aria-label=Answer] .badge')?.innerText === '201'")
 
-	choose(t, run, tab, "todo", "POST /api/v1/tasks")
+	choose(t, runner, tab, "todo", "POST /api/v1/tasks")
 	tab.Fill("Subject", "trying")
 	title := "Oil the <b>chain</b> of Ann's bicycle"
 	tab.Fill("title (required)", title)
@@ -63,7 +62,7 @@ func TestTry(t *testing.T) {
 	if err != nil || again.Title != title || again.Priority != "high" {
 		t.Errorf("got %s, %v of\n%s", output, err, command)
 	}
-	requests, _ := rooms.Of(run).Trace.Requests(trace.Search{Text: "POST /api/v1/tasks", Limit: 1})
+	requests := runtest.Of(runner).Requests("POST /api/v1/tasks", 1)
 	if len(requests) != 1 || requests[0].Method != http.MethodPost || requests[0].Status != http.StatusCreated ||
 		requests[0].Writes > 1 {
 		t.Errorf("got %+v", requests)
@@ -81,7 +80,7 @@ func TestTry(t *testing.T) {
 	tab.Until("document.querySelector('[aria-label=Answer] .badge')?.innerText === '401'")
 
 	// An operator is a user of a group.
-	choose(t, run, tab, "ask", "GET /operator/reports")
+	choose(t, runner, tab, "ask", "GET /operator/reports")
 	tab.Click("Send")
 	tab.Until("document.querySelector('[aria-label=Answer] .badge')?.innerText === '403'")
 	tab.Fill("Groups", "operators")

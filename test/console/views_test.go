@@ -7,47 +7,69 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/internal/services/webhooks"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
 // views are the addresses of all views, with the first of each kind of thing opened.
-func views(t *testing.T, run *run.Runner) []string {
+func views(t *testing.T, runner *run.Runner) []string {
 	t.Helper()
 	all := []string{
 		"#/", "#/map", "#/map?stack=all", "#/try", "#/requests", "#/lines", "#/functions", "#/tables", "#/streams",
 		"#/buses", "#/queues", "#/schedules", "#/push", "#/webhooks", "#/buckets", "#/lake", "#/user-pools",
 		"#/parameters", "#/permissions", "#/faults",
 	}
-	tables, err := rooms.Of(run).Databases.Tables(t.Context())
+	tables, err := runtest.Of(runner).Tables(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	all = append(all, fmt.Sprintf("#/tables/%s?stack=%s", url.PathEscape(tables[0].Name),
 		url.QueryEscape(tables[0].Stack)),
-		"#/functions/"+url.PathEscape(rooms.Of(run).Functions.Functions()[0].Name),
-		"#/queues/"+url.PathEscape(rooms.Of(run).AWS.Queues()[0].Name))
-	if buckets := rooms.Of(run).Buckets.Buckets(); len(buckets) > 0 {
-		all = append(all, "#/buckets/"+url.PathEscape(buckets[0].Name)+"?prefix=")
+		"#/functions/"+url.PathEscape(runtest.Of(runner).Functions()[0].Name),
+		"#/queues/"+url.PathEscape(runtest.Of(runner).Queues()[0]))
+	if buckets := runtest.Of(runner).Buckets(); len(buckets) > 0 {
+		all = append(all, "#/buckets/"+url.PathEscape(buckets[0])+"?prefix=")
 	}
-	quiet := quietTables(t, run)[0]
-	put(t, run, quiet, item(quiet, "seen", map[string]string{"note": "for all views"}))
+	quiet := quietTables(t, runner)[0]
+	put(t, runner, quiet, item(quiet, "seen", map[string]string{"note": "for all views"}))
 	all = append(all, itemView(t, quiet, "seen"), "#/nowhere")
-	if last := newest(run); last.ID != "" {
+	if last := newest(runner); last.ID != "" {
 		all = append(all, "#/requests/"+last.ID)
 	}
 	return all
 }
 
+// The first view leads to the pages of APIs.
+func TestPagesAreLinked(t *testing.T) {
+	runner, tab := open(t, "", browser.Options{})
+	var pages []string
+	for _, api := range runtest.Of(runner).APIs() {
+		for _, page := range api.Pages {
+			pages = append(pages, page.Name+" "+page.URL)
+		}
+	}
+	linked := browser.Evaluate[[]string](tab, `[...document.querySelectorAll('main .cards dt')].map((term) =>
+		`+"`${term.textContent} ${term.nextSibling.querySelector('a')?.href}`"+`)`)
+	for _, page := range pages {
+		if !slices.Contains(linked, page) {
+			t.Errorf("no link %s among %q", page, linked)
+		}
+	}
+	for _, name := range []string{"page ", "operators "} {
+		if !slices.ContainsFunc(pages, func(page string) bool { return strings.HasPrefix(page, name) }) {
+			t.Errorf("no %sin %q", name, pages)
+		}
+	}
+}
+
 // Every view opens, has one heading, and fits a phone without scrolling to the side.
 func TestViews(t *testing.T) {
-	run, tab := open(t, "", browser.Options{})
-	if _, err := call(t, "GET", openAPI(t, run), "", ""); err != nil {
+	runner, tab := open(t, "", browser.Options{})
+	if _, err := call(t, "GET", openAPI(t, runner), "", ""); err != nil {
 		t.Fatal(err)
 	}
-	for _, view := range views(t, run) {
+	for _, view := range views(t, runner) {
 		goTo(tab, view)
 		if problem := tab.Text(".problem"); problem != "" {
 			t.Errorf("%s: %s", view, problem)
@@ -63,7 +85,7 @@ func TestViews(t *testing.T) {
 	// Right to left is how a browser shows a page that it has translated into some languages.
 	for _, direction := range []string{"ltr", "rtl"} {
 		browser.Evaluate[bool](tab, "(document.documentElement.dir = '"+direction+"', true)")
-		checkWidth(t, tab, views(t, run))
+		checkWidth(t, tab, views(t, runner))
 	}
 }
 
@@ -83,21 +105,21 @@ func checkWidth(t *testing.T, tab *browser.Tab, all []string) {
 // The rules of axe-core find nothing, in light and dark, on a laptop and a phone.
 func TestAccessibility(t *testing.T) {
 	for _, options := range []browser.Options{{}, {Dark: true}, {Width: 320, Height: 740}} {
-		run, tab := open(t, "", options)
-		if _, err := call(t, "GET", openAPI(t, run), "", ""); err != nil {
+		runner, tab := open(t, "", options)
+		if _, err := call(t, "GET", openAPI(t, runner), "", ""); err != nil {
 			t.Fatal(err)
 		}
-		rooms.Of(run).Webhooks.Know([]string{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
-		if err := rooms.Of(run).Webhooks.Behave("/down", webhooks.Fails); err != nil {
+		runtest.Of(runner).KnowSecrets("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+		if err := runtest.Of(runner).FailWebhooks("/down", true); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := rooms.Of(run).AWS.Events.Put("default", "test", "Tried", []byte(`{"a":1}`)); err != nil {
+		if err := runtest.Of(runner).Publish("default", "test", "Tried", `{"a":1}`); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := call(t, "POST", run.WebhooksURL()+"me", "", `{"type":"question.closed"}`); err != nil {
+		if _, err := call(t, "POST", runner.WebhooksURL()+"me", "", `{"type":"question.closed"}`); err != nil {
 			t.Fatal(err)
 		}
-		for _, view := range views(t, run) {
+		for _, view := range views(t, runner) {
 			goTo(tab, view)
 			tab.CheckRules()
 		}

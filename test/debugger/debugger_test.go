@@ -2,7 +2,6 @@
 package debugger
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -24,6 +22,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // timeout is the function's: a breakpoint holds it for longer.
@@ -118,24 +117,6 @@ func run(t *testing.T, command *exec.Cmd) {
 	}
 }
 
-// printed is what the command has printed.
-type printed struct {
-	mutex sync.Mutex
-	text  bytes.Buffer
-}
-
-func (p *printed) Write(text []byte) (int, error) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	return p.text.Write(text)
-}
-
-func (p *printed) String() string {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	return p.text.String()
-}
-
 // lineOf is the number of the line with the text.
 func lineOf(t *testing.T, file, text string) int {
 	t.Helper()
@@ -174,23 +155,17 @@ func stops(t *testing.T, onesynth, programs, folder string) {
 	command := exec.Command(onesynth, "local", "--assembly", folder, "--port", "0", "--console-port", "0", "--debug",
 		"echo", "--debug-port", fmt.Sprint(port))
 	command.Env = append(os.Environ(), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"))
-	output := &printed{}
-	command.Stdout, command.Stderr = output, output
-	if err := command.Start(); err != nil {
+	output, err := wait.Start(command)
+	if err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- command.Wait() }()
 	t.Cleanup(func() { _ = command.Process.Kill() })
 	// With empty caches, the function's packages are compiled without optimisations first, which takes minutes.
-	for !strings.Contains(output.String(), "\nready\n") ||
-		!strings.Contains(output.String(), "API server listening at") {
-		select {
-		case err := <-ended:
-			t.Fatalf("the run ended: %v\n%s", err, output)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+	wait.Until(t, "the run is ready, and its debugger", func() (any, bool) {
+		printed := output.String()
+		return fmt.Sprint(len(printed), " bytes"), strings.Contains(printed, "\nready\n") &&
+			strings.Contains(printed, "API server listening at")
+	}, wait.On(output))
 	url := regexp.MustCompile(`API +(http://\S+)`).FindStringSubmatch(output.String())[1]
 	if !strings.Contains(output.String(), fmt.Sprintf("127.0.0.1:%d  echo under delve", port)) {
 		t.Errorf("printed %s", output)
@@ -243,8 +218,9 @@ func stops(t *testing.T, onesynth, programs, folder string) {
 	if err := command.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-ended; err != nil || !strings.HasSuffix(output.String(), "ended\n") {
-		t.Errorf("got %v\n%s", err, output)
+	wait.Until(t, "the run ends", func() (any, bool) { return output.String(), output.Ended() != nil })
+	if state := command.ProcessState; !state.Success() || !strings.HasSuffix(output.String(), "ended\n") {
+		t.Errorf("got %s\n%s", state, output)
 	}
 	if runtime.GOOS != "linux" {
 		return

@@ -17,9 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
-	local "github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -52,15 +51,15 @@ type record struct {
 	Submission string
 }
 
-// run is a run by its console.
-type run struct {
+// earlierRun is a run by its console.
+type earlierRun struct {
 	console *onesynthtest.Client
 	apis    map[string]string
 }
 
-func open(t *testing.T, address string) run {
-	r := run{&onesynthtest.Client{URL: address, HTTP: http.DefaultClient,
-		Header: http.Header{console.Header: {"test"}, "Content-Type": {"application/json"}}}, map[string]string{}}
+func open(t *testing.T, address string) earlierRun {
+	r := earlierRun{&onesynthtest.Client{URL: address, HTTP: http.DefaultClient,
+		Header: http.Header{run.ConsoleHeader: {"test"}, "Content-Type": {"application/json"}}}, map[string]string{}}
 	index := read[struct {
 		APIs []struct{ Name, URL string } `json:"apis"`
 	}](t, r.console.Try(t, http.MethodGet, "/", nil), http.StatusOK)
@@ -71,22 +70,24 @@ func open(t *testing.T, address string) run {
 }
 
 // as is a client of a platform with a token.
-func (r run) as(t *testing.T, api, subject string) *onesynthtest.Client {
+func (r earlierRun) as(t *testing.T, api, subject string) *onesynthtest.Client {
 	t.Helper()
-	token := read[console.Token](t, r.console.Try(t, http.MethodPost, "/token", console.TokenRequest{
-		Subject: subject, Claims: map[string]any{"email": subject + "@example.com"},
+	token := read[struct {
+		Text string `json:"access_token"`
+	}](t, r.console.Try(t, http.MethodPost, "/token", map[string]any{
+		"sub": subject, "claims": map[string]any{"email": subject + "@example.com"},
 	}), http.StatusOK)
 	return &onesynthtest.Client{URL: r.apis[api], HTTP: http.DefaultClient,
-		Header: http.Header{"Authorization": {"Bearer " + token.AccessToken}}, IdempotencyKeys: true}
+		Header: http.Header{"Authorization": {"Bearer " + token.Text}}, IdempotencyKeys: true}
 }
 
 // with is a client of Ask-a-Human with a header.
-func (r run) with(name, value string) *onesynthtest.Client {
+func (r earlierRun) with(name, value string) *onesynthtest.Client {
 	return &onesynthtest.Client{URL: r.apis["Ask-a-Human"], HTTP: http.DefaultClient,
 		Header: http.Header{name: {value}}}
 }
 
-func (r run) flush(t *testing.T) {
+func (r earlierRun) flush(t *testing.T) {
 	t.Helper()
 	read[any](t, r.console.Try(t, http.MethodPost, "/streams/flush", nil), http.StatusOK)
 }
@@ -97,7 +98,7 @@ const (
 )
 
 // write uses all platforms of a run.
-func write(t *testing.T, r run) (done record) {
+func write(t *testing.T, r earlierRun) (done record) {
 	done.Written = time.Now().UTC()
 	agent, ann, ben := r.with("X-Agent-Id", "earlier"), r.with("X-Fingerprint", "ann-of-an-earlier-version"),
 		r.with("X-Fingerprint", "ben-of-an-earlier-version")
@@ -181,7 +182,7 @@ func TestEarlierVersions(t *testing.T) {
 		return
 	}
 	if testing.Short() {
-		t.Skip("starts a run of all platforms for each earlier version")
+		t.Skip("starts a run of all platforms for each earlier version: go test without -short does")
 	}
 	archives, err := filepath.Glob("testdata/*.tar.gz")
 	if err != nil || len(archives) == 0 {
@@ -201,8 +202,8 @@ func TestEarlierVersions(t *testing.T) {
 			}
 			folder := t.TempDir()
 			unpack(t, archive, folder)
-			started, err := local.Start(t.Context(),
-				local.Options{Assembly: suite.Local(t, "dev").Assembly(t), Data: folder, NoSchedules: true,
+			started, err := run.Start(t.Context(),
+				run.Options{Assembly: suite.Local(t, "dev").Assembly(t), Data: folder, NoSchedules: true,
 					InitialData: true, Lake: laketest.Engine(nil)})
 			if err != nil {
 				t.Fatal(err)
@@ -218,7 +219,7 @@ func TestEarlierVersions(t *testing.T) {
 }
 
 // askAHuman: points, places on boards and subscriptions stay; a question that is open still gets its last answer.
-func askAHuman(t *testing.T, r run, old record) {
+func askAHuman(t *testing.T, r earlierRun, old record) {
 	agent, ann, ben := r.with("X-Agent-Id", "earlier"), r.with("X-Fingerprint", "ann-of-an-earlier-version"),
 		r.with("X-Fingerprint", "ben-of-an-earlier-version")
 	if time.Since(old.Written) < 23*time.Hour {
@@ -256,7 +257,7 @@ func askAHuman(t *testing.T, r run, old record) {
 }
 
 // todo: a task is read, and changed by the version that it had; the lake has its changes of then and of now.
-func todo(t *testing.T, r run, old record) {
+func todo(t *testing.T, r earlierRun, old record) {
 	ann := r.as(t, "To-Do", "ann")
 	type task struct {
 		Title, Status, Priority string
@@ -308,7 +309,7 @@ func todo(t *testing.T, r run, old record) {
 }
 
 // clarity: an evaluation stays, and an attempt that was begun is completed by its version.
-func clarity(t *testing.T, r run, old record) {
+func clarity(t *testing.T, r earlierRun, old record) {
 	ann := r.as(t, "Clarity", "ann")
 	evaluated := ann.Try(t, http.MethodGet, "/attempts/"+old.Evaluated, nil)
 	read[any](t, evaluated, http.StatusOK)
@@ -332,7 +333,7 @@ func clarity(t *testing.T, r run, old record) {
 }
 
 // lingible: the tier, submissions and the lexicon of then stay, by the export of then and by those of now.
-func lingible(t *testing.T, r run, old record) {
+func lingible(t *testing.T, r earlierRun, old record) {
 	ann, ben := r.as(t, "Lingible", "ann"), r.as(t, "Lingible", "ben")
 	if tier := onesynthtest.Field(ann.Try(t, http.MethodGet, "/user/profile", nil).Body, "tier"); tier != "premium" {
 		t.Errorf("got the tier %q", tier)
@@ -361,7 +362,7 @@ func lingible(t *testing.T, r run, old record) {
 	read[any](t, quiz, http.StatusOK)
 }
 
-func lakeRows(t *testing.T, r run, sql string) [][]string {
+func lakeRows(t *testing.T, r earlierRun, sql string) [][]string {
 	t.Helper()
 	lakes := read[[]struct{ Database, Stack string }](t, r.console.Try(t, http.MethodGet, "/lakes", nil), http.StatusOK)
 	answer := read[struct{ Rows [][]string }](t, r.console.Try(t, http.MethodPost, "/lakes/query", map[string]any{

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run"
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // A sign-up creates the profile, before any request.
@@ -57,17 +56,17 @@ func TestDeletedAccount(t *testing.T) {
 		}
 		return found
 	}
-	onesynthtest.Settled(t, "nothing of the user is left", func() bool {
+	wait.Until(t, "nothing of the user is left", func() (any, bool) {
 		if kills < 3 {
 			if _, err := on.Run.Kill(cleaner); err == nil {
 				kills++
-			} else if !errors.Is(err, lambda.ErrNotRunning) {
-				t.Error(err)
-				return true
+			} else if !errors.Is(err, run.ErrNotRunning) {
+				t.Fatal(err)
 			}
 		}
-		return len(left()) == 0
-	})
+		found := left()
+		return found, len(found) == 0
+	}, wait.On(on))
 	t.Logf("killed %d times", kills)
 	refused(t, one.Try(t, http.MethodGet, "/user/profile", nil), http.StatusForbidden, "AUTH_003")
 	if err := on.Flush(t); err != nil {

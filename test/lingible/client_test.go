@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -113,14 +114,14 @@ func (c caller) submit(t testing.TB, p input) object {
 	t.Helper()
 	made := c.must(t, http.MethodPost, "/slang/submit", p, http.StatusCreated)
 	id := made["submission_id"].(string)
-	onesynthtest.Settled(t, "the submission is validated", func() bool {
+	wait.Until(t, "the submission is validated", func() (any, bool) {
 		for _, s := range c.get(t, "/slang/mine?limit=100").list("submissions") {
 			if s["submission_id"] == id && s["status"] != "pending" {
 				made = s
-				return true
+				return made, true
 			}
 		}
-		return false
+		return made, false
 	})
 	return made
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // A good submission is approved by its validation, enters the lexicon and the next export, and is
@@ -24,10 +24,10 @@ func TestSubmission(t *testing.T) {
 	if bad["status"] != "rejected" {
 		t.Errorf("got %v; want it rejected", bad)
 	}
-	onesynthtest.Settled(t, "the term is in the language", func() bool {
+	wait.Until(t, "the term is in the language", func() (any, bool) {
 		got := free.translate(t, "a "+term+" day")
-		return got["confidence_score"].(float64) > 0.9
-	})
+		return got, got["confidence_score"].(float64) > 0.9
+	}, wait.On(on))
 	if on.Run == nil {
 		return
 	}

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/aws"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -110,6 +109,9 @@ func TestOfflineAndBack(t *testing.T) {
 	tab.Offline(true)
 	browser.Evaluate[bool](tab, "setTimeout(() => location.reload()), true")
 	tab.Until("document.getElementById('answer')?.value === 'I was in a tunnel.'")
+	// The browser takes the network from a new document a moment after it has begun.
+	tab.Excuse("404")
+	tab.Until("fetch('/no-network', {method: 'POST', keepalive: true}).then(() => false, () => true)")
 	send(tab)
 	shows(tab, "kept")
 	if got := q.read(t); len(got.Responses) != 0 {
@@ -134,24 +136,24 @@ func TestOfflineAndBack(t *testing.T) {
 func TestFaults(t *testing.T) {
 	q := ask(t, unique("Does it hold?"), 3)
 	tab := open(t, "/q/"+q.id, browser.Options{})
-	run, _ := suite.Start(t)
+	runner, _ := suite.Start(t)
 	for _, status := range []string{"429", "500", "502", "503", "504", "409"} {
 		tab.Excuse(status)
 	}
 	write(tab, "It does.")
-	if err := rooms.Of(run).AWS.SetFaults(aws.Faults{Throttle: 1, Seed: 1}); err != nil {
+	if err := runtest.Of(runner).SetFaults(runtest.Faults{Throttle: 1, Seed: 1}); err != nil {
 		t.Fatal(err)
 	}
 	send(tab)
 	tab.Until("document.querySelector('main [data-state=kept], main [data-state=limited]')")
-	for _, function := range rooms.Of(run).Functions.Functions() {
+	for _, function := range runtest.Of(runner).Functions() {
 		if strings.Contains(function.Name, "HumanAPI") {
-			if _, err := rooms.Of(run).Functions.Kill(function.Name); err != nil {
+			if _, err := runner.Kill(function.Name); err != nil {
 				t.Error(err)
 			}
 		}
 	}
-	if err := rooms.Of(run).AWS.SetFaults(aws.Faults{}); err != nil {
+	if err := runtest.Of(runner).SetFaults(runtest.Faults{}); err != nil {
 		t.Fatal(err)
 	}
 	tab.Until("(document.querySelector('main [data-state] button.primary:not([disabled])')?.click(), " +

@@ -22,8 +22,8 @@ func TestMain(m *testing.M) { suite.Main(m) }
 // visit opens an address of the page as someone new.
 func visit(t *testing.T, path string, options browser.Options) *browser.Tab {
 	t.Helper()
-	run, browser := suite.Start(t)
-	return browser.Open(t, run.URL("")+path, options)
+	runner, browser := suite.Start(t)
+	return browser.Open(t, runner.URL("")+path, options)
 }
 
 // open is visit, and waits until a view is shown.

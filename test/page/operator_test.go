@@ -135,6 +135,63 @@ func TestOperatorHidesAnAnswer(t *testing.T) {
 	}
 }
 
+// A tab whose list is older decides about what another has hidden: it says who has decided what, and the report stays.
+func TestOperatorDecidesLate(t *testing.T) {
+	q := ask(t, unique("Who decides?"), 2)
+	report(t, q, "Someone should look.")
+	older, newer := operating(t, browser.Options{}), operating(t, browser.Options{})
+	press := func(tab *browser.Tab, label string) {
+		tab.Until(fmt.Sprintf("[...(document.querySelector('[data-report=%q]')?.querySelectorAll('button') ?? [])]"+
+			".some((one) => one.textContent === %q && (one.click(), true))", q.id, label))
+	}
+	press(newer, "Hide the question")
+	newer.Until("!document.querySelector('[data-report=\"" + q.id + "\"]')")
+	older.Excuse("409")
+	press(older, "Nothing is wrong")
+	older.See("olga@example.com has decided meanwhile")
+	older.See("it is hidden.")
+	newer.Click("Hidden")
+	newer.Until("document.querySelector('[data-report=\"" + q.id + "\"]')")
+}
+
+// An operator takes a name away, and lets the person choose again.
+func TestOperatorNames(t *testing.T) {
+	q := ask(t, unique("Who are you?"), 2)
+	person := onesynthtest.NewClient(t, target(t))
+	person.Header = http.Header{"X-Fingerprint": {onesynthtest.Unique("named")}}
+	choose := func(want int) {
+		t.Helper()
+		if got := person.Try(t, http.MethodPut, "/human/handle", map[string]any{"handle": "Rather Rude"}); got.Status !=
+			want {
+			t.Fatalf("choosing a name: got %v; want %d", got, want)
+		}
+	}
+	if got := person.Try(t, http.MethodPost, "/human/responses", map[string]any{"question_id": q.id,
+		"answer": "One with a rude name."}); got.Status != http.StatusCreated {
+		t.Fatalf("got %v", got)
+	}
+	choose(http.StatusOK)
+	tab := operating(t, browser.Options{})
+	tab.Click("Names")
+	// Tests beside this one take other names away.
+	const rude = "[...document.querySelectorAll('[data-person]')].find((one) => " +
+		"one.querySelector('h2').textContent === 'Rather Rude')"
+	tab.Until(rude)
+	named := browser.Evaluate[string](tab, rude+".dataset.person")
+	press := func(label string) {
+		tab.Until(fmt.Sprintf("[...document.querySelectorAll('[data-person]')].some((one) => "+
+			"one.dataset.person === %q && "+
+			"[...one.querySelectorAll('button')].some((each) => each.textContent === %q && (each.click(), true)))",
+			named, label))
+	}
+	press("Take the name away")
+	tab.See("The name is taken away.")
+	choose(http.StatusForbidden)
+	press("Let them choose again")
+	tab.Until("document.getElementById('said').textContent.startsWith('The person may choose again.')")
+	choose(http.StatusOK)
+}
+
 // Who is in no group of operators sees nothing, and is told why.
 func TestOnlyOperators(t *testing.T) {
 	tab := open(t, "/operator", browser.Options{})
@@ -168,6 +225,19 @@ func TestForeignSignIn(t *testing.T) {
 		}
 	}
 	run, tabs := suite.Start(t)
+	// Who keeps tokens that the API does not take is nobody: neither the view nor what surrounds it says otherwise.
+	for _, tokens := range []string{`{"access":"broken","until":4102444800000,"name":"olga"}`, `{"until":0}`} {
+		tab := open(t, "/q/example", browser.Options{})
+		tab.Excuse("401")
+		browser.Evaluate[bool](tab,
+			"(sessionStorage.setItem('ask-a-human.operator.sign-in.tokens', '"+tokens+"'), true)")
+		tab.Go(run.URL("") + "/operator")
+		shows(tab, "signIn")
+		around := browser.Evaluate[int](tab, "document.querySelectorAll('#nav li, #foot:not([hidden])').length")
+		if around > 0 || strings.Contains(tab.Printed(), "Signed in") {
+			t.Errorf("who is not signed in sees %s", tab.Printed())
+		}
+	}
 	// One that the tab has begun, with the answer to another one.
 	tab := open(t, "/operator", browser.Options{})
 	tab.Click("Sign in")
@@ -188,7 +258,8 @@ func TestOperatorViews(t *testing.T) {
 		report(t, q, string([]rune(strings.Repeat(text, 3))[:min(3*len([]rune(text)), 500)]))
 		agent = q.agent.Header.Get("X-Agent-Id")
 	}
-	views := []string{"/operator", "/operator?show=open&order=most", "/operator?show=dismissed", "/operator/agent",
+	views := []string{"/operator", "/operator?show=open&order=most", "/operator?show=dismissed", "/operator/names",
+		"/operator/agent",
 		"/operator/agent?" + url.Values{"id": {agent}}.Encode(),
 		"/operator/agent?" + url.Values{"id": {browser.Hostile()[0][:60]}}.Encode()}
 	for _, options := range []browser.Options{{Width: 320, Height: 640}, {Width: 768, Height: 900, Dark: true},

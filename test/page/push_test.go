@@ -2,7 +2,6 @@ package page
 
 import (
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -11,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/page"
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -65,7 +64,7 @@ func (f *firebase) subscribed(t *testing.T, count int) (last struct {
 	interval float64
 }) {
 	t.Helper()
-	onesynthtest.Settled(t, fmt.Sprintf("the platform has %d subscriptions", count), func() bool {
+	wait.For(t, "the subscriptions of the platform", count, func() int {
 		found := 0
 		for _, item := range target(t).Items(t, "Subscriptions") {
 			if token, ok := item["fcm_token"].(string); ok && f.gave(token) {
@@ -74,8 +73,8 @@ func (f *firebase) subscribed(t *testing.T, count int) (last struct {
 				last.interval, _ = item["min_interval_minutes"].(float64)
 			}
 		}
-		return found == count
-	})
+		return found
+	}, wait.On(target(t)))
 	return last
 }
 
@@ -91,7 +90,7 @@ func TestNoPush(t *testing.T) {
 
 // A device subscribes, is notified of a question, gets another token, and ends its notifications.
 func TestPush(t *testing.T) {
-	run, _ := suite.Start(t)
+	runner, _ := suite.Start(t)
 	service := startFirebase(t)
 	address := withPush(t, service.settings)
 	driven, err := browser.Start(browser.Require(t), service.flags()...)
@@ -131,7 +130,7 @@ func TestPush(t *testing.T) {
 
 	// What the platform sends is shown, and leads to its question in the page that is open.
 	ask(t, unique("Do you hear me?"), 2)
-	if err := run.RunSchedule(t.Context(), target(t).Schedule(t, "")); err != nil {
+	if err := runner.RunSchedule(t.Context(), target(t).Schedule(t, "")); err != nil {
 		t.Fatal(err)
 	}
 	message, id := delivered(t, first.token)
@@ -190,8 +189,8 @@ func TestPush(t *testing.T) {
 // its question's id.
 func delivered(t *testing.T, token string) (content, question string) {
 	t.Helper()
-	run, _ := suite.Start(t)
-	for _, sent := range rooms.Of(run).Inbox.Messages() {
+	runner, _ := suite.Start(t)
+	for _, sent := range runtest.Of(runner).Pushes() {
 		var message map[string]any
 		if err := json.Unmarshal(sent.Message, &message); err != nil {
 			t.Fatal(err)

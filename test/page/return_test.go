@@ -12,17 +12,17 @@ import (
 	"github.com/makiuchi-d/gozxing"
 	"github.com/makiuchi-d/gozxing/qrcode"
 
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
 // answersOf waits until the agent has the number of answers.
 func (q question) answersOf(t *testing.T, n int) (got answered) {
 	t.Helper()
-	onesynthtest.Settled(t, fmt.Sprintf("the agent reads %d answers", n), func() bool {
+	wait.For(t, "the answers that the agent reads", n, func() int {
 		got = q.read(t)
-		return len(got.Responses) == n
-	})
+		return len(got.Responses)
+	}, wait.On(target(t)))
 	return got
 }
 
@@ -58,6 +58,40 @@ func TestUndoOfSending(t *testing.T) {
 	third.Click("Send answer")
 	shows(third, "thanks")
 	q.answersOf(t, 3)
+}
+
+// Who may send few more answers reads how many until when, and what becomes of one that is too many.
+func TestLimit(t *testing.T) {
+	q := ask(t, unique("Is it too much?"), 2)
+	const limited = `globalThis.fetch = ((send) => async (address, options) => {
+		if (options?.method !== 'POST' || !String(address).endsWith('/human/responses')) return send(address, options);
+		const answer = new Response('{}', {status: 429, headers: {'Retry-After': '3600', 'X-RateLimit-Remaining': '0',
+			'X-RateLimit-Reset': String(Math.ceil(Date.now() / 1000) + 3600)}});
+		return Object.defineProperty(answer, 'url', {value: new URL(address, location).href});
+	})(fetch);
+	if (!localStorage['ask-a-human.limit']) localStorage.setItem('ask-a-human.limit',
+		JSON.stringify({left: 2, until: Date.now() + 3600_000}));
+	`
+	for script, texts := range map[string][]string{
+		"": {"Send answer", "Send now", "You can send 2 more until ",
+			"Your answer is kept here, and is sent then.", ". This one is kept here, and is sent then."},
+		inGerman: {"Antwort senden", "Jetzt senden", " noch 2 senden.",
+			"Deine Antwort bleibt hier und wird dann gesendet.",
+			" keine mehr senden. Diese bleibt hier und wird dann gesendet."},
+	} {
+		tab := open(t, "/q/"+q.id, browser.Options{Before: limited + script})
+		tab.See(texts[2])
+		write(tab, "It is.")
+		tab.Click(texts[0])
+		tab.Click(texts[1])
+		shows(tab, "limited")
+		tab.See(texts[3])
+		tab.Show("/")
+		tab.Show("/q/" + q.id)
+		shows(tab, "kept")
+		tab.See(texts[4])
+	}
+	q.answersOf(t, 0)
 }
 
 // Two tabs of one person share what is written, and one learns that the other has answered.
@@ -199,7 +233,13 @@ func TestChoosesAName(t *testing.T) {
 	tab.Click("Settings")
 	tab.Excuse("400")
 	rename("Moderator")
-	tab.See("operators alone may have")
+	tab.See("This name sounds like someone else")
+	rename("n1gger")
+	tab.See("a word that insults people")
+	rename("5550199123")
+	tab.See("more than 6 digits")
+	rename("<b>")
+	tab.See("A name has 3 to 20 letters")
 	rename("Zoë  of the Hill")
 	tab.See("Your name is kept")
 	tab.Click("Leaderboard")

@@ -57,7 +57,14 @@ func TestNarrow(t *testing.T) {
 			t.Errorf("the list has %+v, want %s, %s", got, want.direction, want.prompt)
 		}
 	}
-	for _, view := range append(slices.Collect(maps.Keys(texts)), "/me", "/answers", "/leaderboard", "/settings") {
+	german := open(t, "/q/example", browser.Options{Width: 360, Height: 640, Before: inGerman})
+	german.See("Ganz sicher")
+	for _, view := range []string{"/", "/q/example", "/me", "/answers", "/leaderboard", "/settings"} {
+		german.Show(view)
+		german.CheckFits()
+	}
+	for _, view := range append(slices.Collect(maps.Keys(texts)), "/q/example", "/me", "/answers", "/leaderboard",
+		"/settings") {
 		tab.Show(view)
 		tab.CheckFits()
 		want, ok := texts[view]
@@ -71,6 +78,9 @@ func TestNarrow(t *testing.T) {
 		}
 	}
 }
+
+// inGerman is a script for a tab whose person has chosen German.
+const inGerman = `localStorage.setItem('ask-a-human.language', '"de"')`
 
 // The question is the headline, and the title of the tab; fenced lines are code. How sure one is has no choice at
 // first, and a choice can be taken back. Only sending is filled.

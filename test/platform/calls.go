@@ -11,9 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
 )
@@ -23,9 +22,10 @@ var writeCalls = flag.Bool("write-calls", false, "write the calls of docs/refere
 // checkCalls checks that docs/reference/routes shows the calls of DynamoDB that each route makes.
 func (s *Suite) checkCalls(t *testing.T) {
 	tracer := &routes.Tracer{Delay: 20 * time.Millisecond}
-	target := s.OwnRun(t, run.Options{Observe: tracer.Observe})
-	measured, run := s.measured(t, target)
-	table, missing, err := measured.Calls(t.Context(), s.Platform, run, tracer)
+	// A request has to meet the instance that has kept what the ones before it read.
+	target := s.OwnRun(t, run.Options{Observe: tracer.Observe, MaxInstances: 1})
+	measured, runner := s.measured(t, target)
+	table, missing, err := measured.Calls(t.Context(), s.Platform, runner, tracer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func (s *Suite) checkCalls(t *testing.T) {
 			t.Errorf("package routes has no request of %s: add one", route)
 		}
 	}
-	s.checkTraces(t, rooms.Of(target.Run).Trace)
+	s.checkTraces(t, runtest.Of(target.Run))
 	path := routes.Page(Root(t), s.Platform.Name)
 	got, err := os.ReadFile(path)
 	if err != nil {
@@ -61,9 +61,9 @@ func (s *Suite) checkGrowth(t *testing.T) {
 	if os.Getenv("ONESYNTH_TEST_GROWTH") == "" {
 		t.Skip("takes minutes: make test-release has it")
 	}
-	target := s.OwnRun(t, run.Options{NoSchedules: true})
-	measured, run := s.measured(t, target)
-	grown, err := measured.Growth(t.Context(), run, []int{routes.FullPages, 10 * routes.FullPages},
+	target := s.OwnRun(t, run.Options{NoSchedules: true, MaxInstances: 1})
+	measured, runner := s.measured(t, target)
+	grown, err := measured.Growth(t.Context(), runner, []int{routes.FullPages, 10 * routes.FullPages},
 		func(line string) {
 			t.Log(line)
 		})
@@ -92,28 +92,24 @@ func (s *Suite) measured(t testing.TB, target *Target) (routes.Measured, *routes
 
 // checkTraces checks that the record of the run has the access pattern of every call of DynamoDB, one that the schema
 // has.
-func (s *Suite) checkTraces(t *testing.T, recorder *trace.Recorder) {
-	requests, _ := recorder.Requests(trace.Search{})
-	calls := 0
+func (s *Suite) checkTraces(t *testing.T, runner runtest.Run) {
+	requests, calls := runner.Requests("", 0), 0
 	for _, request := range requests {
-		details, ok := recorder.Request(request.ID)
-		if !ok {
+		if runner.Newest(request.ID).ID != request.ID {
 			t.Fatalf("the run lists the request %s, and does not have it", request.ID)
 		}
-		for _, invocation := range details.Invocations {
-			for _, call := range invocation.Calls {
-				if call.Service != "dynamodb" {
-					continue
-				}
-				calls++
-				known := func(p schema.AccessPattern) bool {
-					return len(call.Patterns) == 1 && call.Patterns[0] == p.Name
-				}
-				if !slices.ContainsFunc(s.Platform.Database.AccessPatterns, known) {
-					t.Errorf("%s %s: the function %s makes the call %s %s by the access patterns %q: the schema has "+
-						"to have it", request.Method, request.Path, invocation.Label, call.Operation, call.Table,
-						call.Patterns)
-				}
+		for _, call := range runner.Calls(request.ID) {
+			if call.Service != "dynamodb" {
+				continue
+			}
+			calls++
+			known := func(p schema.AccessPattern) bool {
+				return len(call.AccessPatterns) == 1 && call.AccessPatterns[0] == p.Name
+			}
+			if !slices.ContainsFunc(s.Platform.Database.AccessPatterns, known) {
+				t.Errorf("%s %s: the function %s makes the call %s %s by the access patterns %q: the schema has to "+
+					"have it", request.Method, request.Path, call.Function, call.Operation, call.Table,
+					call.AccessPatterns)
 			}
 		}
 	}

@@ -20,9 +20,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
 )
@@ -214,10 +214,10 @@ func (f *fuzzed) notHTTP(r rawRequest, err error) bool {
 // alive checks that no process of a handler has died or failed.
 func (f *fuzzed) alive(t testing.TB) {
 	t.Helper()
-	for _, function := range rooms.Of(f.Run).Functions.Functions() {
-		if function.Deaths != 0 || function.Errors != 0 || function.Timeouts != 0 {
+	for _, function := range runtest.Of(f.Run).Functions() {
+		if function.Deaths != 0 || function.Errors != 0 || function.TimeOuts != 0 {
 			t.Errorf("function %s: got %d deaths, %d errors, %d timeouts; want none", function.Name, function.Deaths,
-				function.Errors, function.Timeouts)
+				function.Errors, function.TimeOuts)
 		}
 	}
 }

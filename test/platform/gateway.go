@@ -14,11 +14,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
+
+// maxBody is API Gateway's largest body of a request, in bytes ("Quotas for configuring and running an HTTP API").
+const maxBody = 10 << 20
 
 var (
 	throttlingRate  = regexp.MustCompile(`"ThrottlingRateLimit": [0-9.]+`)
@@ -65,7 +67,7 @@ func (s *Suite) CheckGatewayErrors(t *testing.T, healthy *Target, environment, p
 			sent++
 		}
 		if route.Method == http.MethodPost || route.Method == http.MethodPut || route.Method == http.MethodPatch {
-			check(announce(t, target, route.Method, path, with, apigateway.MaxBody+1), http.StatusRequestEntityTooLarge)
+			check(announce(t, target, route.Method, path, with, maxBody+1), http.StatusRequestEntityTooLarge)
 			sent++
 		}
 		for ; sent < most; sent++ {

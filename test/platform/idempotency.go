@@ -13,11 +13,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	awsapi "github.com/onesynth-cdk/onesynth/internal/aws"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -87,9 +86,9 @@ func (s *Suite) checkConcurrentRepeats(t *testing.T, prepare func(testing.TB, *T
 // carries it out.
 func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target) Repeat) {
 	on := s.OwnRun(t, run.Options{})
-	faults := func(f awsapi.Faults) {
+	faults := func(f runtest.Faults) {
 		t.Helper()
-		if err := rooms.Of(on.Run).AWS.SetFaults(f); err != nil {
+		if err := runtest.Of(on.Run).SetFaults(f); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -109,7 +108,7 @@ func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target)
 			t.Fatal("no attempt of 50 could be killed under its claim")
 		}
 		repeat = prepare(t, on)
-		faults(awsapi.Faults{TransactionConflict: 0.85})
+		faults(runtest.Faults{TransactionConflict: 0.85})
 		answered := make(chan error, 1)
 		var r onesynthtest.Reply
 		go func() {
@@ -117,16 +116,17 @@ func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target)
 			r, err = repeat.Send(t.Context())
 			answered <- err
 		}()
-		for len(answered) == 0 && !held() {
-			time.Sleep(time.Millisecond)
-		}
-		if _, err := on.Run.Kill(on.Function(t, repeat.Function)); err != nil && !errors.Is(err, lambda.ErrNotRunning) {
+		wait.Until(t, "the attempt holds its claim, or is answered", func() (any, bool) {
+			claimed := held()
+			return claimed, claimed || len(answered) > 0
+		}, wait.On(on), wait.Closely())
+		if _, err := on.Run.Kill(on.Function(t, repeat.Function)); err != nil && !errors.Is(err, run.ErrNotRunning) {
 			t.Fatal(err)
 		}
 		if err := <-answered; err != nil {
 			t.Fatal(err)
 		}
-		faults(awsapi.Faults{})
+		faults(runtest.Faults{})
 		if r.Status < http.StatusInternalServerError || !held() {
 			continue
 		}

@@ -43,7 +43,7 @@ import (
 
 	"github.com/gruntwork-io/terratest/modules/logger"
 
-	local "github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -93,8 +93,8 @@ func (s *Suite) Main(m *testing.M) {
 // close ends what the tests started and share.
 func (s *Suite) close() error {
 	failed := os.RemoveAll(s.scratch)
-	for _, local := range s.local {
-		failed = errors.Join(failed, local.Close())
+	for _, of := range s.local {
+		failed = errors.Join(failed, of.Close())
 	}
 	return failed
 }
@@ -152,19 +152,19 @@ func (s *Suite) of(t testing.TB, environment string) *onesynthtest.Suite {
 
 // OwnRun returns a local run of the environment dev that no other test uses, for tests that inject
 // faults, kill handlers, or check everything. Its schedules run by name only.
-func (s *Suite) OwnRun(t testing.TB, options local.Options) *Target {
+func (s *Suite) OwnRun(t testing.TB, options run.Options) *Target {
 	t.Helper()
 	return s.OwnRunOf(t, "dev", options)
 }
 
 // OwnRunOf is OwnRun of another environment of cdk.json.
-func (s *Suite) OwnRunOf(t testing.TB, environment string, options local.Options) *Target {
+func (s *Suite) OwnRunOf(t testing.TB, environment string, options run.Options) *Target {
 	t.Helper()
 	return Local(s.Local(t, environment).OwnRun(t, options))
 }
 
 // FastSchedules is [onesynthtest.Suite.FastSchedules] of the environment dev.
-func (s *Suite) FastSchedules(t testing.TB, options local.Options) *Target {
+func (s *Suite) FastSchedules(t testing.TB, options run.Options) *Target {
 	t.Helper()
 	return Local(s.Local(t, "dev").FastSchedules(t, options))
 }

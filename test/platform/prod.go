@@ -81,7 +81,7 @@ func (s *Suite) checkProd(t *testing.T) {
 // earlier returns an assembly whose stack is as an earlier version made it. Each function has the code of another one
 // of today, so that the update changes it: the emulator runs none of it.
 func (s *Suite) earlier(t testing.TB, assembly, stack string) (string, error) {
-	file, err := os.Open(filepath.Join(Root(t), "platforms", "testdata", "deployed",
+	file, err := os.Open(filepath.Join(Root(t), "internal", "platforms", "testdata", "deployed",
 		s.Platform.Name+".template.json.gz"))
 	if err != nil {
 		return "", err

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // Target is a platform that runs on this machine or on AWS.
@@ -99,7 +99,7 @@ func (q *queued) RoundTrip(r *http.Request) (*http.Response, error) {
 func (p *Target) TimeToLive(t testing.TB, table string) string {
 	t.Helper()
 	if p.Run != nil {
-		described, err := rooms.Of(p.Run).Databases.Tables(t.Context())
+		described, err := runtest.Of(p.Run).Tables(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/aws"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
 )
@@ -30,11 +29,11 @@ type Outcome struct {
 
 func succeeded(r onesynthtest.Reply) bool { return r.Status < http.StatusMultipleChoices }
 
-// mostRequests is how many requests to DynamoDB one call makes at most while a table is throttled.
-const mostRequests = 15
+// maxRequests is how many requests to DynamoDB one call makes at most while a table is throttled.
+const maxRequests = 15
 
-// mostRetries is how often a request is sent again after the faults.
-const mostRetries = 20
+// maxRetries is how often a request is sent again after the faults.
+const maxRetries = 20
 
 // CheckThrottling sends a request to every operation of the platform's API while DynamoDB throttles few,
 // half, nearly all and all requests. The platform answers each with success, or with Retry-After, a
@@ -46,7 +45,7 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, outcomes map[strin
 	disturbed func(t *testing.T, share float64), background func(t *testing.T)) {
 	t.Helper()
 	described := target.document(t, s.Document())
-	measured, run := s.measured(t, target)
+	measured, runner := s.measured(t, target)
 	var open int
 	var names []string
 	for _, route := range s.Platform.Operations() {
@@ -62,9 +61,9 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, outcomes map[strin
 	}
 	for i, share := range []float64{1, 0.98, 0.5, 0.05} {
 		t.Run(fmt.Sprintf("%g", share), func(t *testing.T) {
-			faults := func(f aws.Faults) {
+			faults := func(f runtest.Faults) {
 				t.Helper()
-				if err := rooms.Of(target.Run).AWS.SetFaults(f); err != nil {
+				if err := runtest.Of(target.Run).SetFaults(f); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -73,23 +72,23 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, outcomes map[strin
 				if prepare := outcomes[name].Prepare; prepare != nil {
 					requests[i] = prepare(t)
 				} else {
-					requests[i] = prepared(t, measured, run, name, outcomes[name].Request)
+					requests[i] = prepared(t, measured, runner, name, outcomes[name].Request)
 				}
 			}
-			faults(aws.Faults{Throttle: share, Seed: uint64(i + 1)})
+			faults(runtest.Faults{Throttle: share, Seed: uint64(i + 1)})
 			if err := onesynthtest.Together(len(names), func(i int) (err error) {
 				replies[i], err = requests[i].Send(t.Context())
 				return err
 			}); err != nil {
 				t.Fatal(err)
 			}
-			if throttled := rooms.Of(target.Run).AWS.Throttled(); share == 1 &&
-				(throttled == 0 || throttled > mostRequests*(len(names)-open)) {
+			if throttled := runtest.Of(target.Run).Throttled(); share == 1 &&
+				(throttled == 0 || throttled > maxRequests*(len(names)-open)) {
 				t.Errorf("got %d throttled requests of %d callers; want at most %d of each", throttled, len(names)-open,
-					mostRequests)
+					maxRequests)
 			}
 			disturbed(t, share)
-			faults(aws.Faults{})
+			faults(runtest.Faults{})
 
 			refused := 0
 			for i, name := range names {
@@ -110,7 +109,7 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, outcomes map[strin
 				request, outcome, r := requests[i], outcomes[name], replies[i]
 				for repeat := 0; !succeeded(r); repeat++ {
 					// A machine with much else to do may be too slow for the functions' time-outs.
-					if repeat > 0 && (r.Status != http.StatusServiceUnavailable || repeat == mostRetries) {
+					if repeat > 0 && (r.Status != http.StatusServiceUnavailable || repeat == maxRetries) {
 						if r.Status == outcome.Repeated {
 							break
 						}
@@ -132,22 +131,22 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, outcomes map[strin
 		})
 	}
 	background(t)
-	for _, f := range rooms.Of(target.Run).Functions.Functions() {
-		if f.Timeouts > 0 {
-			t.Errorf("%s ran into its time-out %d times", f.Name, f.Timeouts)
+	for _, f := range runtest.Of(target.Run).Functions() {
+		if f.TimeOuts > 0 {
+			t.Errorf("%s ran into its time-out %d times", f.Name, f.TimeOuts)
 		}
 	}
 }
 
 // prepared is the request of that name to a route, or the first one without a name. A route that package routes does
 // not have takes a GET of anyone.
-func prepared(t testing.TB, measured routes.Measured, run *routes.Run, key, name string) routes.Request {
+func prepared(t testing.TB, measured routes.Measured, runner *routes.Run, key, name string) routes.Request {
 	t.Helper()
 	i := slices.IndexFunc(measured.Routes, func(r routes.Route) bool {
 		return r.Method+" "+r.Path == key && (name == "" || r.Name == name) && r.Status < http.StatusBadRequest
 	})
 	if i >= 0 {
-		request, err := measured.Routes[i].Prepare(t.Context(), run)
+		request, err := measured.Routes[i].Prepare(t.Context(), runner)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +154,7 @@ func prepared(t testing.TB, measured routes.Measured, run *routes.Run, key, name
 	}
 	method, path := onesynthtest.Split(key)
 	return routes.Request{Send: func(ctx context.Context) (onesynthtest.Reply, error) {
-		return (&onesynthtest.Client{URL: run.API, HTTP: http.DefaultClient}).Send(ctx, method, path, nil, nil)
+		return (&onesynthtest.Client{URL: runner.API, HTTP: http.DefaultClient}).Send(ctx, method, path, nil, nil)
 	}}
 }
 

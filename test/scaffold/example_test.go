@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
-	local "github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -18,7 +18,7 @@ import (
 func TestExampleWalk(t *testing.T) {
 	onThisMachine(t)
 	if testing.Short() {
-		t.Skip("links the CDK apps of the examples")
+		t.Skip("links the CDK apps of the examples: go test without -short does")
 	}
 	root := platform.Root(t)
 	// An app is the package that cdk.json names.
@@ -34,18 +34,18 @@ func TestExampleWalk(t *testing.T) {
 			}
 			engine := enginetest.Engine(t).URL()
 			t.Chdir(synth.Dir) // a run finds the module of the functions in its folder
-			run, err := local.Start(t.Context(), local.Options{Assembly: assembly, InitialData: true, DynamoDB: engine,
+			runner, err := run.Start(t.Context(), run.Options{Assembly: assembly, InitialData: true, DynamoDB: engine,
 				AccessKey: enginetest.AccessKey()})
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(run.Close)
+			t.Cleanup(runner.Close)
 			if example == "recipes" {
 				checkTemplates(t, assembly)
 			}
 			platform.Walk(t, "examples/"+example+"/README.md",
-				&onesynthtest.Target{URL: run.URL(""), Run: run}, nil)
-			if refused := runtest.Of(run).Refused(); len(refused) > 0 {
+				&onesynthtest.Target{URL: runner.URL(""), Run: runner}, nil)
+			if refused := runtest.Of(runner).Refused(); len(refused) > 0 {
 				t.Errorf("refused requests: got %+v, want none", refused)
 			}
 		})

@@ -3,7 +3,6 @@
 package scaffold
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,13 +11,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -84,8 +84,8 @@ func newProject(t *testing.T, init string) *project {
 		"NAME="+name)
 	made.Dir = root
 	carried, err := made.Output()
-	if want := "bin/onesynth init " + name + " --dir ../" + name; !ok || err != nil ||
-		strings.TrimSpace(string(carried)) != want {
+	if want := "bin/onesynth init --dir='../" + name + "' -- '" + name + "'"; !ok || err != nil ||
+		strings.Join(strings.Fields(strings.ReplaceAll(string(carried), "\\\n", "")), " ") != want {
 		t.Fatalf("%s: %s does %q, %v; want %q", tutorial, init, carried, err, want)
 	}
 	stand := programs(t, map[string]string{"npm": fmt.Sprintf(npm, filepath.Join(root, "node_modules"))})
@@ -142,61 +142,43 @@ func (p *project) checkRun(t *testing.T, command string, request shown) {
 }
 
 // start runs the project by a target of its Makefile, on free ports. The run ends with the test, as by Ctrl-C.
-func (p *project) start(t *testing.T, target string) *run {
+func (p *project) start(t *testing.T, target string) *projectRun {
 	t.Helper()
 	p.freePorts(t)
 	command := p.command(context.WithoutCancel(t.Context()), "make", target)
 	// Ctrl-C reaches all processes of the terminal.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Stderr = t.Output()
-	printed, err := command.StdoutPipe()
+	printed, err := wait.Start(command)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	drained := make(chan struct{})
+	started := &projectRun{printed: printed}
 	t.Cleanup(func() {
 		if err := syscall.Kill(-command.Process.Pid, syscall.SIGINT); err != nil {
 			t.Error(err)
 		}
-		<-drained
+		wait.Until(t, "make "+target+" ends", func() (any, bool) { return printed.String(), printed.Ended() != nil })
 		// make reports the interrupt.
-		if err := command.Wait(); err != nil && !strings.Contains(err.Error(), "exit status 2") &&
-			!strings.Contains(err.Error(), "signal: interrupt") {
-			t.Errorf("make %s, interrupted: %v", target, err)
+		if state := command.ProcessState.String(); !slices.Contains([]string{"exit status 0", "exit status 2",
+			"signal: interrupt"}, state) {
+			t.Errorf("make %s, interrupted: %s\n%s", target, state, printed)
 		}
-		for range 1000 {
-			if errors.Is(syscall.Kill(-command.Process.Pid, 0), syscall.ESRCH) {
-				return
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		t.Errorf("make %s leaves processes behind", target)
+		wait.Until(t, "make "+target+" leaves no processes behind", func() (any, bool) {
+			err := syscall.Kill(-command.Process.Pid, 0)
+			return err, errors.Is(err, syscall.ESRCH)
+		})
 	})
+	wait.Said(t, started.printed, "\nready\n")
+	before, _, _ := strings.Cut(started.printed.String(), "\nready\n")
+	started.read = len(before)
+	t.Log(before)
 	addresses := map[string]string{}
-	lines := bufio.NewScanner(printed)
-	for lines.Scan() && lines.Text() != "ready" {
-		t.Log(lines.Text())
-		if words := strings.Fields(lines.Text()); len(words) > 1 {
+	for line := range strings.Lines(before) {
+		if words := strings.Fields(line); len(words) > 1 {
 			addresses[words[0]] = words[1]
 		}
 	}
-	started := &run{addresses["API"], addresses["console"], make(chan string, 10_000)}
-	go func() {
-		defer close(drained)
-		defer close(started.printed)
-		for lines.Scan() {
-			select {
-			case started.printed <- lines.Text():
-			default: // No one waits for it.
-			}
-		}
-	}()
-	if lines.Text() != "ready" {
-		t.Fatalf("make %s ended", target)
-	}
+	started.api, started.console = addresses["API"], addresses["console"]
 	return started
 }
 

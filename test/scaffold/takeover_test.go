@@ -17,7 +17,7 @@ import (
 func TestTakenOver(t *testing.T) {
 	onThisMachine(t)
 	if testing.Short() {
-		t.Skip("links the CDK apps of all platforms")
+		t.Skip("links the CDK apps of all platforms: go test without -short does")
 	}
 	root, onesynth := platform.Root(t), commandtest.Path(t)
 	contracts, err := filepath.Glob(filepath.Join(root, "constructs", "*", "testdata", "environments.json"))

@@ -1,14 +1,15 @@
 package scaffold
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -59,7 +60,7 @@ func (b block) commands() (commands []shown) {
 // follow carries out blocks of the tutorial, one after the other: commands, which print what the page shows; changes of
 // files; and what the run that follows these says of them.
 func (p *project) follow(t *testing.T, blocks []block) {
-	var watching *run
+	var watching *projectRun
 	var definitions []string
 	applied := "" // what the run said of the last change
 	for _, b := range blocks {
@@ -123,7 +124,7 @@ func unlike(isNew *regexp.Regexp, got, shown string) bool {
 }
 
 // carryOutShown carries out a command of the tutorial, and compares what it prints, up to what is new each time.
-func (p *project) carryOutShown(t *testing.T, at *run, definitions []string, c shown) {
+func (p *project) carryOutShown(t *testing.T, at *projectRun, definitions []string, c shown) {
 	t.Helper()
 	script := strings.Join(append(slices.Clone(definitions), c.command), "\n")
 	command := p.command(t.Context(), "bash", "-e", "-c", at.addressed(script))
@@ -137,16 +138,17 @@ func (p *project) carryOutShown(t *testing.T, at *run, definitions []string, c s
 	p.done = append(p.done, c.command)
 }
 
-// run is a run of the project.
-type run struct {
+// projectRun is a run of the project.
+type projectRun struct {
 	// api and console are its addresses.
 	api, console string
-	// printed are its lines after "ready", until it ends.
-	printed chan string
+	printed      *wait.Process
+	// read is how far the tests have read what it printed.
+	read int
 }
 
 // addressed is a script of the tutorial with the run's addresses.
-func (r *run) addressed(script string) string {
+func (r *projectRun) addressed(script string) string {
 	if r == nil {
 		return script
 	}
@@ -154,7 +156,7 @@ func (r *run) addressed(script string) string {
 }
 
 // environment is an environment in which the commands of the project find the run.
-func (r *run) environment(variables []string) []string {
+func (r *projectRun) environment(variables []string) []string {
 	if r == nil {
 		return variables
 	}
@@ -162,22 +164,20 @@ func (r *run) environment(variables []string) []string {
 }
 
 // next waits until the run prints a line that begins so, and returns it.
-func (r *run) next(t *testing.T, beginning string) string {
+func (r *projectRun) next(t *testing.T, beginning string) (line string) {
 	t.Helper()
-	const longest = 5 * time.Minute // on a machine with much else to do
-	deadline := time.After(longest)
-	var others []string
-	for {
-		select {
-		case line, ok := <-r.printed:
-			if strings.HasPrefix(line, beginning) {
-				return line
+	wait.Until(t, fmt.Sprintf("make watch prints a line %q", beginning), func() (any, bool) {
+		printed := r.printed.String()
+		for end := r.read; ; end += len(line) {
+			next := strings.IndexByte(printed[end:], '\n')
+			if next < 0 {
+				return fmt.Sprint(len(printed), " bytes"), false
 			}
-			if others = append(others, line); ok {
-				continue
+			if line = printed[end : end+next+1]; strings.HasPrefix(line, beginning) {
+				r.read = end + len(line)
+				return line, true
 			}
-		case <-deadline:
 		}
-		t.Fatalf("make watch prints no line %q, but:\n%s", beginning, strings.Join(others, "\n"))
-	}
+	}, wait.On(r.printed))
+	return strings.TrimSuffix(line, "\n")
 }

@@ -1,5 +1,7 @@
 """What an OpenAPI document cannot say of requests, for Schemathesis."""
 
+import re
+import unicodedata
 import uuid
 import zoneinfo
 
@@ -8,6 +10,34 @@ from hypothesis import strategies
 
 # Known formats are generated; of others, such as this one, only the type is.
 schemathesis.openapi.format("iana-time-zone", strategies.sampled_from(sorted(zoneinfo.available_timezones() - {"localtime"})))
+
+
+def members(category):
+    """The characters of a category of Unicode, such as Mn or L, as a bracket expression has them: those of Latin-1, to
+    which schemathesis.toml keeps texts."""
+    return "".join(f"\\x{code:02x}" for code in range(256) if unicodedata.category(chr(code)).startswith(category))
+
+
+def spelled_out(pattern):
+    """The pattern with these characters instead of the escapes \\p{…}: of most of them Schemathesis generates no texts."""
+    def part(match):
+        return re.sub(r"\\p\{(\w+)\}", lambda escape: members(escape[1]), match[0])
+    return re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", part, pattern)
+
+
+@schemathesis.hook
+def before_load_schema(context, raw_schema):
+    """Patterns mean the same, in a spelling that Schemathesis can generate texts of."""
+    def visit(value):
+        if isinstance(value, list):
+            for each in value:
+                visit(each)
+        if isinstance(value, dict):
+            if isinstance(value.get("pattern"), str):
+                value["pattern"] = spelled_out(value["pattern"])
+            for each in value.values():
+                visit(each)
+    visit(raw_schema)
 
 
 @schemathesis.hook

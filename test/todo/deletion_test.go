@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -58,20 +58,22 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 			t.Fatal("no deletion of 10 could be killed half way")
 		}
 		if attempt > 0 {
-			onesynthtest.Settled(t, "the user can come back", func() bool {
-				return one.Try(t, http.MethodPost, "/api/v1/users/me",
+			wait.Until(t, "the user can come back", func() (any, bool) {
+				left := on.left(t, one.ID)
+				return left, one.Try(t, http.MethodPost, "/api/v1/users/me",
 					profile{one.Email, "Ann"}).Status == http.StatusCreated ||
 					one.Try(t, http.MethodGet, "/api/v1/users/me", nil).Status == http.StatusOK
-			})
+			}, wait.On(on))
 		}
 		ids := on.seedTasks(t, one.ID, tasks)
 		key = onesynthtest.Key(onesynthtest.Unique("key"))
 		answered = one.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil)
 		refused(t, answered, http.StatusAccepted)
-		onesynthtest.Settled(t, "the erasure has begun", func() bool {
-			return on.Item(t, "AppData", "PK", "TASK#"+one.ID, "SK", "TASK#"+ids[0]) == nil
-		})
-		if _, err := on.Run.Kill(function); err != nil && !errors.Is(err, lambda.ErrNotRunning) {
+		wait.Until(t, "the erasure has begun", func() (any, bool) {
+			first := on.Item(t, "AppData", "PK", "TASK#"+one.ID, "SK", "TASK#"+ids[0])
+			return first, first == nil
+		}, wait.On(on))
+		if _, err := on.Run.Kill(function); err != nil && !errors.Is(err, run.ErrNotRunning) {
 			t.Fatal(err)
 		}
 		left := len(on.left(t, one.ID))
@@ -103,9 +105,9 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 	if left := on.left(t, one.ID); len(left) != 0 {
 		t.Errorf("got %d items left, such as %v", len(left), left[0])
 	}
-	for _, queue := range rooms.Of(on.Run).AWS.Queues() {
-		if n := len(queue.Messages()); n != 0 {
-			t.Errorf("got %d messages in %s", n, queue.Name)
+	for queue, messages := range runtest.Of(on.Run).AllMessages() {
+		if len(messages) != 0 {
+			t.Errorf("got %d messages in %s", len(messages), queue)
 		}
 	}
 	isReplay(t, one.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil), answered)
@@ -128,14 +130,11 @@ func TestFailedErasureIsKept(t *testing.T) {
 		return strings.Contains(caller, "Eraser") && action == "dynamodb:Query"
 	}})}
 	id := on.abandon(t)
-	queue := rooms.Of(on.Run).AWS.Queue(on.Outputs["DeadLetterQueueUrl"])
-	if queue == nil {
-		t.Fatalf("got no queue %q", on.Outputs["DeadLetterQueueUrl"])
-	}
-	onesynthtest.Settled(t, "the queue has the record", func() bool { return len(queue.Messages()) > 0 })
+	messages := func() []runtest.Message { return messagesOf(t, on.Run, on.Outputs["DeadLetterQueueUrl"]) }
+	wait.For(t, "the records in the queue", 1, func() int { return len(messages()) }, wait.On(on))
 	// The form of what Lambda sends there ("Retain discarded records", Lambda developer
 	// guide).
-	if message := queue.Messages()[0].Body; !strings.Contains(message, "DDBStreamBatchInfo") {
+	if message := messages()[0].Body; !strings.Contains(message, "DDBStreamBatchInfo") {
 		t.Errorf("got %s; want where in the stream the record is", message)
 	}
 	if left := on.left(t, id); len(left) != 2 {

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // The deployed stack passes every change on through the stream of its table: into the
@@ -32,7 +33,8 @@ func TestStreamAsDeployed(t *testing.T) {
 	changes := fmt.Sprintf(
 		`SELECT DISTINCT event_name, title, status, sequence_number FROM task_changes WHERE user_id = '%s'`, one.ID)
 	var got [][]string
-	onesynthtest.Settled(t, "all changes are in the lake", func() bool {
+	landed := time.Now().Add(2 * time.Minute) // the batching window of the lake's writer
+	wait.Until(t, "all changes are in the lake", func() (any, bool) {
 		rows, err := on.QueryLake(t.Context(), changes)
 		if err != nil {
 			t.Fatal(err)
@@ -41,7 +43,7 @@ func TestStreamAsDeployed(t *testing.T) {
 		for _, row := range rows {
 			got = append(got, row[:3])
 		}
-		return len(got) >= len(want)
+		return fmt.Sprint(got, max(0, time.Until(landed).Truncate(10*time.Second))), len(got) >= len(want)
 	})
 	slices.SortFunc(got, slices.Compare)
 	if !slices.EqualFunc(got, want, slices.Equal) {
@@ -53,9 +55,9 @@ func TestStreamAsDeployed(t *testing.T) {
 		t.Fatalf("got %v; want 204", r)
 	}
 	var left []map[string]any
-	onesynthtest.Settled(t, "the user is erased", func() bool {
+	wait.Until(t, "the user is erased", func() (any, bool) {
 		left = on.left(t, one.ID)
-		return len(left) == 0
+		return left, len(left) == 0
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
@@ -38,12 +39,13 @@ func TestEvents(t *testing.T) {
 
 	on.Event(t, todo.TaskCreated, map[string]any{"task_id": ids["urgent"], "priority": "urgent", "version": 1})
 	completed := on.Event(t, todo.TaskCompleted, map[string]any{"task_id": ids["low"], "version": 2})
-	onesynthtest.Settled(t, "the function gets the completed task", func() bool {
-		return slices.ContainsFunc(runtest.Of(on.Run).Lines("congratulator"), func(line string) bool {
+	wait.Until(t, "the function gets the completed task", func() (any, bool) {
+		lines := runtest.Of(on.Run).Lines("congratulator")
+		return lines, slices.ContainsFunc(lines, func(line string) bool {
 			return strings.Contains(line, completed["event_id"].(string)) && strings.Contains(line, "TaskCompleted")
 		})
-	})
-	onesynthtest.Settled(t, "the queue gets the urgent task alone", func() bool {
+	}, wait.On(on))
+	wait.Until(t, "the queue gets the urgent task alone", func() (any, bool) {
 		messages, err := runtest.Of(on.Run).Messages("urgent")
 		if err != nil {
 			t.Fatal(err)
@@ -53,8 +55,8 @@ func TestEvents(t *testing.T) {
 				t.Fatalf("the queue got %s", message.Body)
 			}
 		}
-		return len(messages) > 0
-	})
+		return messages, len(messages) > 0
+	}, wait.On(on))
 
 	// As a request leaves it that has died.
 	deletion := map[string]types.AttributeValue{":d": &types.AttributeValueMemberS{Value: ids["low"]}}
@@ -66,9 +68,10 @@ func TestEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	on.Event(t, todo.TaskDeleted, map[string]any{"user_id": id, "task_id": ids["urgent"]})
-	onesynthtest.Settled(t, "the eraser finishes the deletion", func() bool {
-		return on.Item(t, "AppData", "PK", "COUNTS#"+id, "SK", "METADATA") == nil
-	})
+	wait.Until(t, "the eraser finishes the deletion", func() (any, bool) {
+		counts := on.Item(t, "AppData", "PK", "COUNTS#"+id, "SK", "METADATA")
+		return counts, counts == nil
+	}, wait.On(on))
 	if refused := runtest.Of(on.Run).Refused(); len(refused) > 0 {
 		t.Errorf("roles refused %v", refused)
 	}

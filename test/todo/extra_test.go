@@ -3,6 +3,8 @@ package todo
 import (
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/todo/extraapp/own"
 )
@@ -40,9 +43,9 @@ func TestExtra(t *testing.T) {
 	without := create(map[string]any{"title": "read"})
 	send(http.MethodPut, byRoute+"/project", map[string]any{"project": "garden", "estimate": 0.5})
 	project := func(reply onesynthtest.Reply) string { return onesynthtest.Field(reply.Body, "project") }
-	onesynthtest.Settled(t, "the event's function sets the project", func() bool {
-		return project(send(http.MethodGet, byEvent, nil)) == "garden"
-	})
+	wait.For(t, "the project that the event's function sets", "garden", func() string {
+		return project(send(http.MethodGet, byEvent, nil))
+	}, wait.On(on))
 
 	changed := send(http.MethodPatch, byRoute, map[string]any{"title": "water all plants"})
 	if project(changed) != "garden" || onesynthtest.Field(changed.Body, "title") != "water all plants" {
@@ -101,16 +104,23 @@ func TestExtra(t *testing.T) {
 		t.Errorf("the lake has %s", got)
 	}
 
-	send(http.MethodDelete, "/users/me", nil)
-	onesynthtest.Settled(t, "nothing is left of the user", func() bool {
-		for _, item := range on.Items(t, "AppData") {
-			key, _ := item["PK"].(string)
-			if strings.HasSuffix(key, "#"+id) && !strings.HasPrefix(key, "IDEMPOTENCY#") {
-				return false
-			}
+	for _, name := range []string{"plain", "two words", "a+b", "ü", "日本語", "😀", "100%", "%41", "%2541", "%2F", "%",
+		"%zz", "50%25", "a%20b", "a?b", "a#b", "a&b=c", "a;b,c", "..", `"quoted"\`, "~user@example.com:!$'()*"} {
+		send(http.MethodPut, without+"/project", map[string]any{"project": name, "estimate": 1})
+		found := send(http.MethodGet, "/projects/"+strings.ReplaceAll(url.PathEscape(name), ".", "%2E"), nil)
+		if !strings.Contains(string(found.Body), `["read"]`) {
+			t.Errorf("the project %q has %s", name, found)
 		}
-		return true
-	})
+	}
+
+	send(http.MethodDelete, "/users/me", nil)
+	wait.Until(t, "nothing is left of the user", func() (any, bool) {
+		left := slices.DeleteFunc(on.Items(t, "AppData"), func(item map[string]any) bool {
+			key, _ := item["PK"].(string)
+			return !strings.HasSuffix(key, "#"+id) || strings.HasPrefix(key, "IDEMPOTENCY#")
+		})
+		return left, len(left) == 0
+	}, wait.On(on))
 	if refused := runtest.Of(on.Run).Refused(); len(refused) > 0 {
 		t.Errorf("roles refused %v", refused)
 	}

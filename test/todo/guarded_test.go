@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/document"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run"
@@ -91,9 +90,5 @@ func TestGuarded(t *testing.T) {
 	}
 
 	// The OpenAPI document for a deployment has the operations of the platform and those of the team.
-	read, err := document.Read(t.Context(), document.Options{Assembly: guarded.Assembly(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	httpapitest.Parse(t, read.Content).HasRoutes(t, guarded.Platform)
+	httpapitest.Parse(t, guarded.Document(t)).HasRoutes(t, guarded.Platform)
 }

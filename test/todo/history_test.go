@@ -14,11 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/aws"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // Users act at once and repeat requests, DynamoDB and Amazon S3 refuse requests or answer too late,
@@ -78,9 +76,9 @@ func TestHistory(t *testing.T) {
 	trouble()
 	h.settle(t)
 	compareTable(t, h.lake, all, bad)
-	for _, queue := range rooms.Of(h.Run).AWS.Queues() {
-		if n := len(queue.Messages()); n != 0 && queue != h.failures {
-			t.Errorf("got %d messages in %s; want none", n, queue.Name)
+	for queue, messages := range runtest.Of(h.Run).AllMessages() {
+		if n := len(messages); n != 0 && !strings.HasSuffix(h.failures, "/"+queue) {
+			t.Errorf("got %d messages in %s; want none", n, queue)
 		}
 	}
 	missing := h.missing(t)
@@ -131,20 +129,20 @@ func (h *history) missing(t testing.TB) (missing []string) {
 
 // disturb injects faults and kills handlers until done is closed.
 func (h *history) disturb(ctx context.Context, random *rand.Rand, done chan struct{}) error {
-	functions := rooms.Of(h.Run).Functions.Functions()
+	functions := runtest.Of(h.Run).Functions()
 	for moment := 0; ; moment++ {
-		faults := aws.Faults{Seed: random.Uint64()}
+		faults := runtest.Faults{Seed: random.Uint64()}
 		if moment%3 != 2 {
 			faults.Throttle, faults.TransactionConflict, faults.DropResponse = 0.06*random.Float64(),
 				0.12*random.Float64(), 0.06*random.Float64()
 			faults.Redeliver = 0.4 * random.Float64()
 		}
-		if err := rooms.Of(h.Run).AWS.SetFaults(faults); err != nil {
+		if err := runtest.Of(h.Run).SetFaults(faults); err != nil {
 			return err
 		}
 		select {
 		case <-done:
-			return rooms.Of(h.Run).AWS.SetFaults(aws.Faults{})
+			return runtest.Of(h.Run).SetFaults(runtest.Faults{})
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(time.Duration(500+random.IntN(1500)) * time.Millisecond):
@@ -152,14 +150,14 @@ func (h *history) disturb(ctx context.Context, random *rand.Rand, done chan stru
 		if moment%3 == 1 {
 			name := functions[random.IntN(len(functions))].Name
 			if moment%2 == 1 {
-				name = functions[slices.IndexFunc(functions, func(f lambda.Status) bool {
+				name = functions[slices.IndexFunc(functions, func(f runtest.Function) bool {
 					return strings.Contains(f.Name, "TodoAPI")
 				})].Name
 			}
 			switch _, err := h.Run.Kill(name); {
 			case err == nil:
 				h.kills.Add(1)
-			case !errors.Is(err, lambda.ErrNotRunning):
+			case !errors.Is(err, run.ErrNotRunning):
 				return err
 			}
 		}
@@ -169,7 +167,7 @@ func (h *history) disturb(ctx context.Context, random *rand.Rand, done chan stru
 // delivery is how far the stream's delivery to the lake is.
 func (l *lake) delivery(t testing.TB) (found struct{ Redelivered, Failures, Invocations, Done, Waiting int }) {
 	t.Helper()
-	for _, d := range rooms.Of(l.Run).Mappings.Streams() {
+	for _, d := range runtest.Of(l.Run).Deliveries() {
 		if d.Function == l.writer {
 			found.Redelivered, found.Failures, found.Invocations, found.Done, found.Waiting = d.Redelivered, d.Failures,
 				d.Invocations, d.Done, d.Waiting
@@ -197,9 +195,9 @@ func makeTrouble(t *testing.T, l *history) (end func()) {
 		}
 	}
 	busy := func(function string) bool {
-		for _, f := range rooms.Of(l.Run).Functions.Functions() {
+		for _, f := range runtest.Of(l.Run).Functions() {
 			if f.Name == function {
-				return slices.ContainsFunc(f.Instances, func(i lambda.Instance) bool { return i.Ready && i.Busy })
+				return slices.ContainsFunc(f.Instances, func(i runtest.Instance) bool { return i.Ready && i.Busy })
 			}
 		}
 		return false

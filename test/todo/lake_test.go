@@ -6,9 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
-	"github.com/onesynth-cdk/onesynth/internal/rooms"
-	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
@@ -18,7 +16,7 @@ type lake struct {
 	*target
 	writer, compactor string // functions
 	bucket            string
-	failures          *sqs.Queue
+	failures          string // the URL of the queue of failures
 }
 
 func lakeOf(t testing.TB, target *target) *lake {
@@ -27,8 +25,18 @@ func lakeOf(t testing.TB, target *target) *lake {
 		target: target,
 		writer: target.Function(t, "LakeWriter"), compactor: target.Function(t, "LakeCompactor"),
 		bucket:   target.Outputs["LakeBucketName"],
-		failures: rooms.Of(target.Run).AWS.Queue(target.Outputs["LakeFailureQueueUrl"]),
+		failures: target.Outputs["LakeFailureQueueUrl"],
 	}
+}
+
+// messagesOf returns the messages in a queue of a run, by its name or URL.
+func messagesOf(t testing.TB, runner *run.Runner, queue string) []runtest.Message {
+	t.Helper()
+	messages, err := runtest.Of(runner).Messages(queue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return messages
 }
 
 // settle waits until all that was written has landed.
@@ -60,7 +68,7 @@ func (l *lake) objects(t testing.TB) []string {
 }
 
 // copied returns a copy of the lake as it is now, for queries.
-func (l *lake) copied(t testing.TB) *lakequery.Lake {
+func (l *lake) copied(t testing.TB) *laketest.Lake {
 	t.Helper()
 	return laketest.Open(t, l.Target.Target)
 }
@@ -105,7 +113,7 @@ type failure struct {
 func (l *lake) failed(t testing.TB) map[string]failure {
 	t.Helper()
 	all := map[string]failure{}
-	for _, m := range l.failures.Messages() {
+	for _, m := range messagesOf(t, l.Run, l.failures) {
 		var f failure
 		if err := json.Unmarshal([]byte(m.Body), &f); err != nil {
 			t.Fatalf("a message of the failure queue: %s: %v", m.Body, err)
@@ -119,7 +127,7 @@ func (l *lake) failed(t testing.TB) map[string]failure {
 }
 
 // count is the answer to a SELECT of one number n.
-func count(t testing.TB, from *lakequery.Lake, text string) int {
+func count(t testing.TB, from *laketest.Lake, text string) int {
 	t.Helper()
 	rows := laketest.Query[struct{ N int }](t, from, text)
 	if len(rows) != 1 {
@@ -129,7 +137,7 @@ func count(t testing.TB, from *lakequery.Lake, text string) int {
 }
 
 // onceInFiles checks that the files themselves have each event once.
-func onceInFiles(t testing.TB, from *lakequery.Lake) {
+func onceInFiles(t testing.TB, from *laketest.Lake) {
 	t.Helper()
 	for _, table := range []string{"task_changes", "user_changes"} {
 		rows, events := count(t, from, "SELECT count(*) AS n FROM "+table),

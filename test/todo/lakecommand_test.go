@@ -2,7 +2,6 @@ package todo
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -15,7 +14,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -25,10 +24,8 @@ type command struct{ path, console string }
 // run runs a command of onesynth and returns what it printed, and its exit status.
 func (c command) run(t testing.TB, arguments ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
 	var out, errs bytes.Buffer
-	running := exec.CommandContext(ctx, c.path, append(slices.Clone(arguments), "--console", c.console)...)
+	running := exec.CommandContext(t.Context(), c.path, append(slices.Clone(arguments), "--console", c.console)...)
 	running.Stdout, running.Stderr = &out, &errs
 	if err := running.Run(); err != nil {
 		if _, exited := errors.AsType[*exec.ExitError](err); !exited {
@@ -57,8 +54,8 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 	soon := func(template []byte) []byte {
 		return batchingWindow.ReplaceAll(template, []byte(`"MaximumBatchingWindowInSeconds": 2`))
 	}
-	run := suite.Local(t, "dev").EditedRun(t, run.Options{NoSchedules: true}, soon)
-	l := lakeOf(t, &target{platform.Local(run)})
+	runner := suite.Local(t, "dev").EditedRun(t, run.Options{NoSchedules: true}, soon)
+	l := lakeOf(t, &target{platform.Local(runner)})
 	c := command{commandtest.Path(t, commandtest.Lake), l.Run.ConsoleURL()}
 	ann := caller{platform.Caller{Client: platform.NewClient(t, l.Target), ID: "ann", Email: "ann@example.com"}}
 	ann.Header, ann.IdempotencyKeys = http.Header{"Authorization": {"Bearer " +
@@ -73,10 +70,10 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 
 	// It lands by itself, when the batch is due.
 	answered := time.Now()
-	onesynthtest.Settled(t, "the changes are in the lake", func() bool {
+	wait.Until(t, "the changes are in the lake", func() (any, bool) {
 		d := l.delivery(t)
-		return d.Done == 7 && d.Waiting == 0
-	})
+		return d, d.Done == 7 && d.Waiting == 0
+	}, wait.On(l))
 	t.Logf("in the lake %v after the last answer", time.Since(answered).Round(10*time.Millisecond))
 
 	list := c.must(t, "lake")

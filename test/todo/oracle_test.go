@@ -17,7 +17,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
 )
@@ -74,11 +73,12 @@ func (l *lake) streamed(t testing.TB) changes {
 }
 
 // landed are the changes that the lake has. Each change of a task must be there once.
-func landed(t testing.TB, from *lakequery.Lake) changes {
+func landed(t testing.TB, from *laketest.Lake) changes {
 	t.Helper()
 	all := changes{tasks: map[string]string{}, users: map[string]userChange{}}
 	for _, change := range laketest.Query[taskChange](t, from,
-		"SELECT * EXCLUDE (event_time, sequence_number, previous_status) FROM task_events") {
+		"SELECT event_id, event_name, user_id, task_id, title, description, status, priority, category, due_date, "+
+			"created_at, updated_at, completed_at, version FROM task_events") {
 		all.task(t, change)
 	}
 	for _, change := range laketest.Query[userChange](t, from,
@@ -166,7 +166,7 @@ func taskOf(item map[string]any) storedTask {
 
 // events are the ids in task_events; each must be there once.
 func events(ctx context.Context, l *lake) (_ map[string]bool, err error) {
-	from, err := lakequery.Open(ctx, l.Run.ConsoleURL(), lakequery.Options{})
+	from, err := laketest.Copy(ctx, l.Target.Target)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // A user signs up, keeps a task until it is done, and leaves.
@@ -33,15 +33,15 @@ func TestLifecycle(t *testing.T) {
 		t.Errorf("got %+v; want the task completed, %+v", got, done)
 	}
 	for _, sort := range []string{"status", "due_date", "priority", "category"} {
-		listed := func() bool {
+		listed := func() (any, bool) {
 			got := one.all(t, url.Values{"sort": {sort}})
-			return len(got) == 1 && same(got[0], done)
+			return got, len(got) == 1 && same(got[0], done)
 		}
 		// On AWS the indexes follow the table within a moment, and in a local run at once.
 		if on.Run == nil {
-			onesynthtest.Settled(t, "the index of "+sort+" follows", listed)
-		} else if !listed() {
-			t.Errorf("the list by %s does not have the task as it is", sort)
+			wait.Until(t, "the index of "+sort+" follows", listed)
+		} else if got, ok := listed(); !ok {
+			t.Errorf("the list by %s has %+v, not the task as it is", sort, got)
 		}
 	}
 	if got := one.stats(t); got.ByStatus["completed"] != 1 || got.ByPriority["high"] != 1 || got.Total != 1 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
 )
@@ -86,9 +87,12 @@ func TestThrottling(t *testing.T) {
 		if err := on.Run.FlushStreams(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		onesynthtest.Settled(t, "the users are erased", func() bool {
-			return !slices.ContainsFunc(deleted, func(c caller) bool { return len(on.left(t, c.ID)) > 0 })
-		})
+		wait.For(t, "the items that are left of erased users", 0, func() (left int) {
+			for _, c := range deleted {
+				left += len(on.left(t, c.ID))
+			}
+			return left
+		}, wait.On(on))
 	})
 }
 

@@ -52,8 +52,8 @@ func user(t *testing.T) person {
 // open signs the person in.
 func (p person) open(options browser.Options) *browser.Tab {
 	p.t.Helper()
-	run, tabs := suite.Start(p.t)
-	tab := tabs.Open(p.t, run.URL("")+"/", options)
+	runner, tabs := suite.Start(p.t)
+	tab := tabs.Open(p.t, runner.URL("")+"/", options)
 	p.signIn(tab)
 	return tab
 }
@@ -139,6 +139,13 @@ func titled(tab *browser.Tab, title string) string {
 func texts(tab *browser.Tab, selector string) string {
 	return strings.Join(browser.Evaluate[[]string](tab, fmt.Sprintf(
 		"[...document.querySelectorAll(%q)].map((one) => one.textContent)", selector)), "|")
+}
+
+// german chooses German.
+func german(tab *browser.Tab) {
+	tab.Show("/account")
+	tab.Until("(() => { const list = document.getElementById('language'); list.value = 'de'; " +
+		"list.dispatchEvent(new Event('change', {bubbles: true})); return document.documentElement.lang === 'de'; })()")
 }
 
 // write writes into the field with the id, in place of what is there.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -26,7 +26,7 @@ func TestKeyboard(t *testing.T) {
 	tab.Press("\r")
 	tab.Until("document.querySelector('.list')")
 	tab.Stop("(one) => one.id === 'add'")
-	tab.Press("Water the plants #home !high\r")
+	tab.Press("Water the plants today #home !high\r")
 	titled(tab, "Water the plants")
 	tab.Until("document.querySelector('[data-task]')?.dataset.task.startsWith('new-') === false")
 	id := titled(tab, "Water the plants")
@@ -126,9 +126,7 @@ func TestLine(t *testing.T) {
 	add("#5 is alive")
 	add("Answer 2027-02-30")
 	add("Answer  again 2027-02-28")
-	tab.Show("/account")
-	tab.Until("(() => { const list = document.getElementById('language'); list.value = 'de'; " +
-		"list.dispatchEvent(new Event('change', {bubbles: true})); return document.documentElement.lang === 'de'; })()")
+	german(tab)
 	tab.Show("/all")
 	add("Gießen morgen !hoch")
 	add("Lesen tomorrow")
@@ -153,6 +151,38 @@ func TestLine(t *testing.T) {
 	tab.Until("!document.getElementById('problem').hidden")
 }
 
+// What of a line is understood shows while one types, and can be taken back. A list of days invents none: it offers its
+// day to a task without one.
+func TestUnderstood(t *testing.T) {
+	p := user(t)
+	tab := p.open(browser.Options{})
+	write(tab, "add", "Buy milk tomorrow #food")
+	tab.Until("document.querySelectorAll('.line .chip').length === 2")
+	if got := texts(tab, ".line .chip"); got != "Due: tomorrow|Category: food" {
+		t.Errorf("got the chips %q", got)
+	}
+	tab.CheckRules()
+	tab.Click("Due: tomorrow. Leave “tomorrow” as text")
+	tab.Until("document.querySelectorAll('.line .chip').length === 2 && " +
+		"document.querySelector('.line .offered')?.textContent === 'Due: today'")
+	tab.CheckRules()
+	tab.Press("\r")
+	tab.See("It has no day")
+	write(tab, "add", "Read chapter 5")
+	tab.Click("Due: today. Set the day: today")
+	tab.Until("document.activeElement.id === 'add'")
+	tab.Press("\r")
+	titled(tab, "Read chapter 5")
+	tab.Until("document.querySelector('.task:not([data-task^=new])')")
+	got := map[string]task{}
+	for _, one := range p.tasks() {
+		got[one.Title] = task{Due: one.Due, Category: one.Category}
+	}
+	if got["Buy milk tomorrow"] != (task{Category: "food"}) || got["Read chapter 5"] != (task{Due: day(0)}) {
+		t.Errorf("the server has %+v", got)
+	}
+}
+
 // A task is edited, and deleted, which can be taken back for a moment.
 func TestEdit(t *testing.T) {
 	p := user(t)
@@ -163,7 +193,7 @@ func TestEdit(t *testing.T) {
 	tab.Until("document.querySelector('form.edit').requestSubmit() === undefined")
 	tab.Until("location.pathname === '/'")
 	titled(tab, "Write two letters")
-	onesynthtest.Settled(t, "the edited task", func() bool { return p.reads(one.ID).Version == 2 })
+	wait.For(t, "the version of the edited task", 2, func() int { return p.reads(one.ID).Version })
 	if got := p.reads(one.ID); got.Title != "Write two letters" || got.Category != "post" || got.Due != day(0) {
 		t.Errorf("got %+v", got)
 	}
@@ -188,7 +218,7 @@ func TestOffline(t *testing.T) {
 	tab.Until("navigator.serviceWorker.ready.then(() => true)")
 	titled(tab, "Cook")
 	tab.Offline(true)
-	write(tab, "add", "Wash up\r")
+	write(tab, "add", "Wash up today\r")
 	titled(tab, "Wash up")
 	tab.Click("Wash up")
 	write(tab, "title", "Wash up well")
@@ -247,7 +277,7 @@ func TestLostAnswer(t *testing.T) {
 			throw new TypeError('lost');
 		};
 	})()`})
-	write(tab, "add", "Once\r")
+	write(tab, "add", "Once today\r")
 	tab.Until("document.querySelector('.task:not([data-task^=new])')")
 	if got := p.tasks(); len(got) != 1 || got[0].Title != "Once" {
 		t.Errorf("the server has %+v", got)
@@ -303,7 +333,7 @@ func TestTwoPeople(t *testing.T) {
 	tab.Excuse("ERR_INTERNET_DISCONNECTED")
 	tab.Until("navigator.serviceWorker.ready.then(() => true)")
 	tab.Offline(true)
-	write(tab, "add", "A secret\r")
+	write(tab, "add", "A secret today\r")
 	titled(tab, "A secret")
 	tab.Show("/account")
 	tab.See("1 change waits to be sent")
@@ -349,5 +379,11 @@ func TestAnyText(t *testing.T) {
 			tab.CheckFits()
 			tab.CheckRules()
 		}
+	}
+	tab := p.open(browser.Options{Width: 360, Height: 640})
+	german(tab)
+	for _, view := range []string{"/", "/upcoming", "/all", "/done", "/t/" + id, "/account"} {
+		tab.Show(view)
+		tab.CheckFits()
 	}
 }
