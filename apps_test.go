@@ -188,7 +188,7 @@ func declareDomain(app awscdk.App) {
 }
 
 // Apps with stages, pipelines, boundaries, domains and existing resources run on a laptop unchanged, as the CDK writes
-// them. What a run does with each is tested in packages run and internal/cloud.
+// them. What a run does with each is tested in packages run and run/internal/cloud.
 func TestApps(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

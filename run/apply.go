@@ -18,7 +18,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
 )
 
 // Applied lists what a new assembly has changed in a run.

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/apigateway"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )

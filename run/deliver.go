@@ -11,13 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/aws"
-	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
-	"github.com/onesynth-cdk/onesynth/internal/services"
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/internal/services/scheduler"
-	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
-	"github.com/onesynth-cdk/onesynth/internal/trace"
+	"github.com/onesynth-cdk/onesynth/run/internal/aws"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/run/internal/services"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/scheduler"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/sqs"
+	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 )
 
 // target delivers the events of schedules to functions, under the schedule's role.

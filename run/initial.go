@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/onesynth-cdk/onesynth/internal/initial"
+	"github.com/onesynth-cdk/onesynth/run/internal/initial"
 )
 
 // initialDataFile is the file, in the folder of the run's data, that says which platforms have got their initial data.

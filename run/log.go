@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/trace"
+	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 )
 
 // LogFormat is a form of lines about requests.

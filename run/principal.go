@@ -3,10 +3,10 @@ package run
 import (
 	"fmt"
 
-	"github.com/onesynth-cdk/onesynth/internal/aws"
-	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
-	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
-	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
+	"github.com/onesynth-cdk/onesynth/run/internal/aws"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/apigateway"
 )
 
 // principal returns the owner of an access key: a function with its role, or the role of the assembly with that name.

@@ -12,10 +12,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
-	tables "github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/internal/console"
+	tables "github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
 )
 
 // writeIn puts stacks of accounts and regions on disk, Items, Items2 and so on.

@@ -40,18 +40,18 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/engine"
-	"github.com/onesynth-cdk/onesynth/internal/initial"
-	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
-	"github.com/onesynth-cdk/onesynth/internal/services"
-	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
-	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/internal/services/s3"
-	"github.com/onesynth-cdk/onesynth/internal/services/scheduler"
-	"github.com/onesynth-cdk/onesynth/internal/services/webhooks"
-	"github.com/onesynth-cdk/onesynth/internal/trace"
+	"github.com/onesynth-cdk/onesynth/run/internal/console"
+	"github.com/onesynth-cdk/onesynth/run/internal/initial"
+	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
+	"github.com/onesynth-cdk/onesynth/run/internal/services"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/apigateway"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/fcm"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/s3"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/scheduler"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/webhooks"
+	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 )
 
 // PlatformPorts is the Options.Port that gives each stack the port that it asks for.

@@ -23,12 +23,12 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
-	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
-	"github.com/onesynth-cdk/onesynth/internal/services/cognito"
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda/lambdatest"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/run/internal/console"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/cognito"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda/lambdatest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )

@@ -10,7 +10,7 @@ import (
 )
 
 // existingMetadata is the type of the metadata that describes a table which exists.
-// Package internal/cloud/assembly reads it.
+// Package run/internal/cloud/assembly reads it.
 const existingMetadata = "onesynth:existing-table"
 
 // describe writes a description of the table into the assembly, beside the template. A local run

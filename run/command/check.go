@@ -13,9 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/onesynth-cdk/onesynth/check"
-	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/command/output"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 )
 
 type checkCommand struct {

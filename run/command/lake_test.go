@@ -14,7 +14,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
+	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
 )
 
 // lakes serves a lake of one table, with 50,000 rows, from a console. Each database holds it.

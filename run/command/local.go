@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
-	"github.com/onesynth-cdk/onesynth/internal/lake/lakecommand"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
+	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
+	"github.com/onesynth-cdk/onesynth/run/internal/lake/lakecommand"
 )
 
 // port is a port, or auto for 0: any that is free.

@@ -15,11 +15,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onesynth-cdk/onesynth/internal/console"
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/internal/trace"
 	"github.com/onesynth-cdk/onesynth/run/command/output"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
+	"github.com/onesynth-cdk/onesynth/run/internal/console"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 )
 
 type logsCommand struct {

@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/console"
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/internal/trace"
+	"github.com/onesynth-cdk/onesynth/run/internal/console"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 )
 
 // recorded is the console of a run whose functions one and two have logged. invoke makes one more request.

@@ -18,9 +18,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda/lambdatest"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda/lambdatest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
@@ -203,7 +203,7 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := exec.CommandContext(context.Background(), command, "local", "--assembly",
-				writeAssembly(t, "../../internal/services/lambda/testdata/function", "", ""), "--port", "0",
+				writeAssembly(t, "../../run/internal/services/lambda/testdata/function", "", ""), "--port", "0",
 				"--console-port", "0")
 			stdout, err := c.StdoutPipe()
 			if err != nil {

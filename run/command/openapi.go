@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/onesynth-cdk/onesynth/internal/document"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
+	"github.com/onesynth-cdk/onesynth/run/internal/document"
 )
 
 type openapiCommand struct {

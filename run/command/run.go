@@ -8,11 +8,11 @@ import (
 	"os"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/console"
-	"github.com/onesynth-cdk/onesynth/internal/services/fcm"
-	"github.com/onesynth-cdk/onesynth/internal/services/scheduler"
 	"github.com/onesynth-cdk/onesynth/run/command/output"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
+	"github.com/onesynth-cdk/onesynth/run/internal/console"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/fcm"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/scheduler"
 )
 
 type tokenCommand struct {

@@ -8,14 +8,14 @@ import (
 
 	"golang.org/x/mod/module"
 
-	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
-	"github.com/onesynth-cdk/onesynth/internal/document"
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
-	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
-	"github.com/onesynth-cdk/onesynth/internal/lake/lakecommand"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/run/internal/document"
+	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
+	"github.com/onesynth-cdk/onesynth/run/internal/lake/lakecommand"
 )
 
 // troubleshooting is the page that explains errors.

@@ -19,14 +19,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/internal/aws"
-	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
-	"github.com/onesynth-cdk/onesynth/internal/document"
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
-	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/internal/loopback"
 	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
+	"github.com/onesynth-cdk/onesynth/run/internal/aws"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
+	"github.com/onesynth-cdk/onesynth/run/internal/document"
+	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/tools/reference"
 )
 

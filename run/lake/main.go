@@ -12,8 +12,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/onesynth-cdk/onesynth/internal/lake/lakecommand"
-	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
+	"github.com/onesynth-cdk/onesynth/run/internal/lake/lakecommand"
+	"github.com/onesynth-cdk/onesynth/run/internal/lake/lakequery"
 )
 
 // Main does what its standard input asks for, and returns the exit code: 0, or 1 if it failed.

@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/aws"
-	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
-	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
-	"github.com/onesynth-cdk/onesynth/internal/services/lambda"
-	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/internal/aws"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/sqs"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
-	endpoint "github.com/onesynth-cdk/onesynth/internal/aws"
-	"github.com/onesynth-cdk/onesynth/internal/services/apigateway"
+	endpoint "github.com/onesynth-cdk/onesynth/run/internal/aws"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/apigateway"
 )
 
 // AsSigned returns a client that signs its requests as callers of routes with IAM do (Signature Version 4). name is a

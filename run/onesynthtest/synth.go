@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/document"
+	"github.com/onesynth-cdk/onesynth/run/internal/document"
 )
 
 // Assembly returns the folder of the app's assembly. The first test that asks builds and runs

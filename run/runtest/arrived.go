@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/onesynth-cdk/onesynth/internal/services/webhooks"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/webhooks"
 )
 
 // What left the run: webhooks, and pushes to devices.

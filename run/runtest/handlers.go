@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 )
 
 // Handler is a function of an assembly.

@@ -1,6 +1,6 @@
 package runtest
 
-import "github.com/onesynth-cdk/onesynth/internal/trace"
+import "github.com/onesynth-cdk/onesynth/run/internal/trace"
 
 // DefaultMemory is the memory of a function in MB, where no prop names another.
 const DefaultMemory = trace.DefaultMemory

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/trace"
+	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 )
 
 // Request is a request that the run has recorded: one of HTTP, or another cause of invocations, such as a schedule.

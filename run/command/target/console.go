@@ -11,8 +11,8 @@ import (
 	"net/http"
 	"syscall"
 
-	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/internal/console"
 )
 
 // ErrNoRun says that no run answers.

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/smithy-go"
 
-	"github.com/onesynth-cdk/onesynth/internal/console"
 	"github.com/onesynth-cdk/onesynth/run/command/output"
+	"github.com/onesynth-cdk/onesynth/run/internal/console"
 )
 
 // Stack has the flags with which commands find a platform in a run or in a deployed stack, by the stacks' outputs.

@@ -8,8 +8,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/lake/catalog"
-	"github.com/onesynth-cdk/onesynth/internal/lake/lakequery"
+	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
+	"github.com/onesynth-cdk/onesynth/run/internal/lake/lakequery"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 

@@ -12,12 +12,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"github.com/onesynth-cdk/onesynth/internal/cloud/assembly/assemblytest"
-	"github.com/onesynth-cdk/onesynth/internal/cloud/policy"
-	"github.com/onesynth-cdk/onesynth/internal/eventsource"
-	"github.com/onesynth-cdk/onesynth/internal/services"
-	"github.com/onesynth-cdk/onesynth/internal/services/dynamodb"
-	"github.com/onesynth-cdk/onesynth/internal/services/sqs"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
+	"github.com/onesynth-cdk/onesynth/run/internal/eventsource"
+	"github.com/onesynth-cdk/onesynth/run/internal/services"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/sqs"
 )
 
 // resources are the queues, the function and its role as the constructs declare them.

@@ -1,0 +1,159 @@
+package assembly_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
+)
+
+// writeStages makes an assembly as the CDK writes one with stages: a stack beside two stages of one stack each. Assets
+// lie in the outermost folder.
+func writeStages(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "cdk.out")
+	stack := func(display, name, environment string) map[string]any {
+		return map[string]any{"type": "aws:cloudformation:stack", "environment": environment, "displayName": display,
+			"properties": map[string]any{"templateFile": "Stack.template.json", "stackName": name}}
+	}
+	artifacts := map[string]any{"Shared": stack("Shared", "Shared", "aws://unknown-account/unknown-region")}
+	folders := []string{dir}
+	for name, account := range map[string]string{"Dev": "111122223333", "Prod": "444455556666"} {
+		nested := filepath.Join(dir, "assembly-"+name)
+		folders = append(folders, nested)
+		artifacts["assembly-"+name] = map[string]any{"type": "cdk:cloud-assembly",
+			"properties": map[string]any{"directoryName": "assembly-" + name}}
+		if err := os.MkdirAll(nested, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		writeManifest(t, nested, map[string]any{
+			name + "Ask": stack(name+"/Ask", "ask", "aws://"+account+"/eu-west-1"),
+			name + "Own": stack(name+"/Own", name+"-Own", "aws://"+account+"/eu-west-1"),
+			name + "Ask.assets": map[string]any{"type": "cdk:asset-manifest",
+				"properties": map[string]any{"file": "Ask.assets.json"}},
+		})
+		assets := `{"files": {"one": {"source": {"path": "../asset.one", "packaging": "zip"}, "destinations": {"d": {"objectKey": "` +
+			name + `.zip"}}}}}`
+		if err := os.WriteFile(filepath.Join(nested, "Ask.assets.json"), []byte(assets), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeManifest(t, dir, artifacts)
+	for _, folder := range folders {
+		template := `{"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}}`
+		if err := os.WriteFile(filepath.Join(folder, "Stack.template.json"), []byte(template), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "asset.one"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestStages(t *testing.T) {
+	t.Parallel()
+	dir := writeStages(t)
+	for name, test := range map[string]struct {
+		folder  string
+		wanted  []string
+		want    []string
+		problem string
+	}{
+		"display id":         {"", []string{"Dev/Ask"}, []string{"Dev/Ask"}, ""},
+		"name of one":        {"", []string{"Prod-Own"}, []string{"Prod/Own"}, ""},
+		"stage":              {"", []string{"Dev/*"}, []string{"Dev/Ask", "Dev/Own"}, ""},
+		"several":            {"", []string{"Shared", "P*/Ask"}, []string{"Shared", "Prod/Ask"}, ""},
+		"no slash in a star": {"", []string{"*"}, []string{"Shared"}, ""},
+		"all of one name":    {"", []string{"**/Own"}, []string{"Dev/Own", "Prod/Own"}, ""},
+		"nested":             {"assembly-Dev", nil, []string{"Dev/Ask", "Dev/Own"}, ""},
+		"nested, name":       {"assembly-Prod", []string{"ask"}, []string{"Prod/Ask"}, ""},
+		"two of one name": {"", nil, nil, "stacks Dev/Ask and Prod/Ask have one name, ask: choose one of them, " +
+			"with --stack Dev/Ask"},
+		"two by a pattern": {"", []string{"**"}, nil, "have one name"},
+		"name of two": {"", []string{"ask"}, nil,
+			`stack "ask": got the name of 2 stacks: write which, such as Dev/Ask; the assembly has Shared, Dev/Ask (ask), Dev/Own (Dev-Own), Prod/Ask (ask), Prod/Own (Prod-Own)`},
+		"unknown": {"", []string{"Test/Ask"}, nil,
+			`stack "Test/Ask": the assembly has Shared, Dev/Ask (ask)`},
+		"unknown pattern":      {"", []string{"Test/*"}, nil, `stack "Test/*": the assembly has`},
+		"pattern with a fault": {"", []string{"[/Ask"}, nil, `stack "[/Ask": the assembly has`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			loaded, err := assembly.Load(filepath.Join(dir, test.folder), assembly.Options{Stacks: test.wanted})
+			if test.problem != "" {
+				if err == nil || !strings.Contains(err.Error(), test.problem) {
+					t.Errorf("got %v, want %s", err, test.problem)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, stack := range loaded.Stacks {
+				got = append(got, stack.DisplayID)
+				if !stack.Selected {
+					t.Errorf("%s: not selected", stack.DisplayID)
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAssetsOfStages(t *testing.T) {
+	t.Parallel()
+	dir := writeStages(t)
+	for folder, key := range map[string]string{"": "Dev.zip", "assembly-Prod": "Prod.zip"} {
+		loaded, err := assembly.Load(filepath.Join(dir, folder), assembly.Options{Stacks: []string{"*/Own"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if asset, err := loaded.Asset(key); err != nil || asset.Path != filepath.Join(dir, "asset.one") {
+			t.Errorf("%q: got %v, %v", folder, asset, err)
+		}
+	}
+	// A folder that no assembly names is the outermost: files above it are not the assembly's.
+	alone := filepath.Join(dir, "copy")
+	if err := os.CopyFS(alone, os.DirFS(filepath.Join(dir, "assembly-Dev"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := assembly.Load(alone, assembly.Options{}); err == nil ||
+		!strings.Contains(err.Error(), `got path "../asset.one": it must lie within the assembly`) {
+		t.Errorf("a folder that no assembly names: got %v", err)
+	}
+	for _, path := range []string{"../../outside", "/etc/passwd", "../assembly-Dev/../../outside", ""} {
+		writeManifest(t, filepath.Join(dir, "assembly-Dev"),
+			map[string]any{"S": map[string]any{"type": "aws:cloudformation:stack",
+				"properties": map[string]any{"templateFile": path}}})
+		if _, err := assembly.Load(dir, assembly.Options{}); err == nil ||
+			!strings.Contains(err.Error(), "must lie within the assembly") {
+			t.Errorf("%q: got %v", path, err)
+		}
+	}
+}
+
+// A stack that is not chosen may have values that a local run cannot resolve.
+func TestOtherStacksMayBeUnresolved(t *testing.T) {
+	t.Parallel()
+	dir := write(t, `{"Outputs": {"Name": {"Value": {"Fn::ImportValue": "table"}}}}`,
+		`{"Resources": {"Table": {"Type": "AWS::DynamoDB::Table"}, "Queue": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": {"Ref": "Nothing"}}}},
+		  "Outputs": {"Odd": {"Value": "x", "Export": {"Name": {"Ref": "Nothing"}}}, "Table": {"Value": {"Ref": "Table"}, "Export": {"Name": "table"}}}}`)
+	loaded, err := assembly.Load(dir, assembly.Options{Stacks: []string{"Stack"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := loaded.Stacks[0].Outputs["Name"].Value; got != "Stack2-Table" {
+		t.Errorf("got %q", got)
+	}
+	if _, err := assembly.Load(dir, assembly.Options{}); err == nil || !strings.Contains(err.Error(), "Nothing") {
+		t.Errorf("with the other stack: got %v", err)
+	}
+}

@@ -1,0 +1,249 @@
+package fcm_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	gojwt "github.com/golang-jwt/jwt/v5"
+	"golang.org/x/oauth2/jwt"
+
+	"github.com/onesynth-cdk/onesynth/run/internal/services/fcm"
+)
+
+const scope = "https://www.googleapis.com/auth/firebase.messaging"
+
+func newInbox(t *testing.T) *fcm.Inbox {
+	t.Helper()
+	server := httptest.NewUnstartedServer(nil)
+	i := fcm.New("http://" + server.Listener.Addr().String())
+	server.Config.Handler = i
+	server.Start()
+	t.Cleanup(server.Close)
+	return i
+}
+
+// account is a client's configuration with the inbox's service account key.
+func account(t *testing.T, i *fcm.Inbox, scopes ...string) *jwt.Config {
+	t.Helper()
+	document,
+		err := i.ServiceAccount(
+		`{"type":"service_account","project_id":"unset","client_email":"unset","private_key":"generated"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var key struct {
+		Email        string `json:"client_email"`
+		PrivateKey   string `json:"private_key"`
+		PrivateKeyID string `json:"private_key_id"`
+		TokenURL     string `json:"token_uri"`
+	}
+	if err := json.Unmarshal([]byte(document), &key); err != nil {
+		t.Fatal(err)
+	}
+	return &jwt.Config{Email: key.Email, PrivateKey: []byte(key.PrivateKey), PrivateKeyID: key.PrivateKeyID,
+		TokenURL: key.TokenURL, Scopes: scopes}
+}
+
+func send(t *testing.T, client *http.Client, i *fcm.Inbox, body string) (int, http.Header, string) {
+	t.Helper()
+	response, err := client.Post(i.URL()+"/v1/projects/local/messages:send", "application/json",
+		strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, response.Header, string(text)
+}
+
+func TestSend(t *testing.T) {
+	t.Parallel()
+	i := newInbox(t)
+	client := account(t, i, scope).Client(context.Background())
+	status, _,
+		body := send(t, client, i,
+		`{"message":{"token":"device","notification":{"title":"T","body":"ü"},"webpush":{"fcm_options":{"link":"/q/1"}}}}`)
+	if status != 200 || !strings.Contains(body, `"projects/local/messages/`) {
+		t.Fatalf("got %d %s", status, body)
+	}
+	messages := i.Messages()
+	if len(messages) != 1 || messages[0].Token != "device" || !strings.Contains(string(messages[0].Message), `"ü"`) ||
+		!strings.Contains(body, messages[0].Name) {
+		t.Errorf("got %+v", messages)
+	}
+	if status, _, _ := send(t, client, i, `{"validate_only":true,"message":{"token":"device"}}`); status != 200 ||
+		len(i.Messages()) != 1 {
+		t.Errorf("validate_only: got %d, %d messages", status, len(i.Messages()))
+	}
+	i.Clear()
+	if got := i.Messages(); len(got) != 0 {
+		t.Errorf("after Clear: %d messages", len(got))
+	}
+}
+
+func TestSendRefuses(t *testing.T) {
+	t.Parallel()
+	i := newInbox(t)
+	client := account(t, i, scope).Client(context.Background())
+	for _, fault := range []fcm.Fault{fcm.Unregistered, fcm.QuotaExceeded} {
+		if err := i.Fail("by-call-"+string(fault), fault); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := i.Fail("x", "NO_SUCH_FAULT"); err == nil {
+		t.Error("an unknown fault was accepted")
+	}
+	for name, test := range map[string]struct {
+		body      string
+		code      int
+		status    string
+		errorCode string
+	}{
+		"Unregistered": {`{"message":{"token":"unregistered-1"}}`, 404, "NOT_FOUND", "UNREGISTERED"},
+		"Invalid":      {`{"message":{"token":"invalid-1"}}`, 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"},
+		"Quota":        {`{"message":{"token":"quota-1"}}`, 429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED"},
+		"Unavailable":  {`{"message":{"token":"unavailable-1"}}`, 503, "UNAVAILABLE", "UNAVAILABLE"},
+		"ThirdParty":   {`{"message":{"token":"third-party-1"}}`, 401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR"},
+		"Mismatch":     {`{"message":{"token":"mismatch-1"}}`, 403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH"},
+		"Internal":     {`{"message":{"token":"internal-1"}}`, 500, "INTERNAL", "INTERNAL"},
+		"ByCall":       {`{"message":{"token":"by-call-UNREGISTERED"}}`, 404, "NOT_FOUND", "UNREGISTERED"},
+		"NoTarget":     {`{"message":{"notification":{}}}`, 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"},
+		"TwoTargets":   {`{"message":{"token":"a","topic":"b"}}`, 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"},
+		"NoMessage":    {`{}`, 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"},
+		"NoJSON":       {`{`, 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"},
+		"DataNumber":   {`{"message":{"token":"a","data":{"n":1}}}`, 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"},
+		"TooBig": {`{"message":{"token":"a","data":{"n":"` + strings.Repeat("x", fcm.MaxPayload) + `"}}}`, 400,
+			"INVALID_ARGUMENT", "INVALID_ARGUMENT"},
+		"FarTooBig": {strings.Repeat("x", fcm.MaxMessage+1), 400, "INVALID_ARGUMENT", "INVALID_ARGUMENT"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, header, body := send(t, client, i, test.body)
+			var document struct {
+				Error struct {
+					Code    int
+					Status  string
+					Details []struct{ ErrorCode string }
+				}
+			}
+			if err := json.Unmarshal([]byte(body), &document); err != nil {
+				t.Fatalf("%s: %v", body, err)
+			}
+			if code != test.code || document.Error.Code != test.code || document.Error.Status != test.status ||
+				document.Error.Details[0].ErrorCode != test.errorCode {
+				t.Errorf("got %d %s", code, body)
+			}
+			if (code == 429 || code == 503) != (header.Get("Retry-After") != "") {
+				t.Errorf("Retry-After is %q", header.Get("Retry-After"))
+			}
+		})
+	}
+	t.Cleanup(func() {
+		if got := i.Messages(); len(got) != 0 {
+			t.Errorf("refused messages were kept: %+v", got)
+		}
+	})
+}
+
+func TestFaultEnds(t *testing.T) {
+	t.Parallel()
+	i := newInbox(t)
+	client := account(t, i, scope).Client(context.Background())
+	for _, step := range []struct {
+		fault fcm.Fault
+		want  int
+	}{{fcm.Unavailable, 503}, {"", 200}} {
+		if err := i.Fail("device", step.fault); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, body := send(t, client, i, `{"message":{"token":"device"}}`); code != step.want {
+			t.Errorf("got %d %s, want %d", code, body, step.want)
+		}
+	}
+}
+
+func TestUnauthenticated(t *testing.T) {
+	t.Parallel()
+	i := newInbox(t)
+	if code, _, body := send(t, http.DefaultClient, i, `{"message":{"token":"a"}}`); code != 401 ||
+		!strings.Contains(body, "UNAUTHENTICATED") {
+		t.Errorf("got %d %s", code, body)
+	}
+}
+
+func TestTokenEndpointRefuses(t *testing.T) {
+	t.Parallel()
+	i := newInbox(t)
+	config := account(t, i, scope)
+	stranger := account(t, newInbox(t), scope)
+	now := time.Now()
+	assertion := func(c *jwt.Config, change func(gojwt.MapClaims)) string {
+		claims := gojwt.MapClaims{"iss": c.Email, "aud": i.URL() + "/token", "scope": scope, "iat": now.Unix(),
+			"exp": now.Add(time.Hour).Unix()}
+		if change != nil {
+			change(claims)
+		}
+		key, err := gojwt.ParseRSAPrivateKeyFromPEM(c.PrivateKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := gojwt.NewWithClaims(gojwt.SigningMethodRS256, claims).SignedString(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	const grant = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+	for name, test := range map[string]struct{ grant, assertion, want string }{
+		"OK":      {grant, assertion(config, nil), ""},
+		"Grant":   {"password", assertion(config, nil), "unsupported_grant_type"},
+		"Key":     {grant, assertion(stranger, nil), "invalid_grant"},
+		"Account": {grant, assertion(config, func(c gojwt.MapClaims) { c["iss"] = "x@y" }), "invalid_grant"},
+		"Audience": {grant, assertion(config, func(c gojwt.MapClaims) {
+			c["aud"] = "https://oauth2.googleapis.com/token"
+		}), "invalid_grant"},
+		"Expired": {grant, assertion(config, func(c gojwt.MapClaims) { c["exp"] = now.Add(-time.Hour).Unix() }),
+			"invalid_grant"},
+		"Scope": {grant, assertion(config, func(c gojwt.MapClaims) { c["scope"] = "email" }), "invalid_scope"},
+		"Empty": {grant, "", "invalid_grant"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			response, err := http.PostForm(i.URL()+"/token",
+				url.Values{"grant_type": {test.grant}, "assertion": {test.assertion}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			var document struct{ Error string }
+			if err := json.NewDecoder(response.Body).Decode(&document); err != nil {
+				t.Fatal(err)
+			}
+			if document.Error != test.want {
+				t.Errorf("got %d %q, want %q", response.StatusCode, document.Error, test.want)
+			}
+		})
+	}
+}
+
+func TestServiceAccountKeepsNames(t *testing.T) {
+	t.Parallel()
+	i := newInbox(t)
+	document, err := i.ServiceAccount(`{"type":"service_account","project_id":"p","client_email":"a@p.example"}`)
+	if err != nil || !strings.Contains(document, `"a@p.example"`) || !strings.Contains(document, `"project_id":"p"`) {
+		t.Errorf("got %s, %v", document, err)
+	}
+	if _, err := i.ServiceAccount(`[]`); err == nil {
+		t.Error("a template that is no object was accepted")
+	}
+}

@@ -1,0 +1,663 @@
+package services_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	endpoint "github.com/onesynth-cdk/onesynth/run/internal/aws"
+	"github.com/onesynth-cdk/onesynth/run/internal/aws/awstest"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
+	"github.com/onesynth-cdk/onesynth/run/internal/services"
+	tables "github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
+)
+
+const resources = `{
+  "Answers": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "answers"}},
+  "Questions": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "questions"}},
+  "Failed": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "failed"}},
+  "Work": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "work",
+    "RedrivePolicy": {"deadLetterTargetArn": {"Fn::GetAtt": ["Failed", "Arn"]}, "maxReceiveCount": 2}}},
+  "Plain": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "plain", "GenerateSecretString": {}}},
+  "Empty": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "empty"}},
+  "Lake": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "lake"}},
+  "Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "reader"}},
+  "Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": STATEMENTS}}}
+}`
+
+const everything = `[{"Effect": "Allow", "Action": "*", "Resource": "*"}]`
+
+type fixture struct {
+	server   *services.Services
+	url      string
+	database string
+	assembly *assembly.Assembly
+	dynamodb *dynamodb.Client
+	secrets  *secretsmanager.Client
+	sqs      *sqs.Client
+}
+
+// start serves the resources to a function named asker. The statements are its role's.
+func start(t testing.TB, statements string, change ...func(*services.Options)) *fixture {
+	t.Helper()
+	loaded := assemblytest.Load(t, strings.Replace(resources, "STATEMENTS", statements, 1))
+	engine, key := enginetest.Engine(t), enginetest.AccessKey()
+	for _, name := range []string{"answers", "questions"} {
+		_, err := engine.Client(key).CreateTable(t.Context(), &dynamodb.CreateTableInput{
+			TableName:   aws.String(name),
+			BillingMode: types.BillingModePayPerRequest,
+			AttributeDefinitions: []types.AttributeDefinition{
+				{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS},
+				{AttributeName: aws.String("status"), AttributeType: types.ScalarAttributeTypeS},
+			},
+			KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: types.KeyTypeHash}},
+			GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
+				IndexName:  aws.String("by-status"),
+				KeySchema:  []types.KeySchemaElement{{AttributeName: aws.String("status"), KeyType: types.KeyTypeHash}},
+				Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+			}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	options := services.Options{Assembly: loaded,
+		DynamoDB: tables.ServiceOptions{EngineURL: engine.URL(), AccessKey: key}}
+	for _, apply := range change {
+		apply(&options)
+	}
+	server, config := serve(t, options)
+	return &fixture{
+		server: server, url: *config.BaseEndpoint, database: key, assembly: loaded,
+		dynamodb: dynamodb.NewFromConfig(config), secrets: secretsmanager.NewFromConfig(config),
+		sqs: sqs.NewFromConfig(config),
+	}
+}
+
+// serve serves the assembly to a function named asker, whose role is reader. The configuration is the function's.
+func serve(t testing.TB, options services.Options) (*services.Services, aws.Config) {
+	t.Helper()
+	server, err := services.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server, awstest.Listen(t, server.Server, options.Assembly)
+}
+
+func item(id string) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id},
+		"status": &types.AttributeValueMemberS{Value: "OPEN"}}
+}
+
+func key(id string) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}
+}
+
+func allow(action, resource string) string {
+	return fmt.Sprintf(`{"Effect": "Allow", "Action": %q, "Resource": %q}`, action,
+		"arn:aws:dynamodb:us-east-1:000000000000:table/"+resource)
+}
+
+// call is one request of a function and the action and resource that it needs.
+type call struct {
+	needs []string // action resource
+	do    func(*testing.T, *fixture) error
+}
+
+func transactWrite(f *fixture, t *testing.T) error {
+	_, err := f.dynamodb.TransactWriteItems(t.Context(),
+		&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+			{Put: &types.Put{TableName: aws.String("answers"), Item: item("1")}},
+			{Update: &types.Update{TableName: aws.String("questions"), Key: key("1"),
+				UpdateExpression: aws.String("ADD answers :one"),
+				ExpressionAttributeValues: map[string]types.AttributeValue{
+					":one": &types.AttributeValueMemberN{Value: "1"}}}},
+			{Delete: &types.Delete{TableName: aws.String("questions"), Key: key("2")}},
+			{ConditionCheck: &types.ConditionCheck{TableName: aws.String("answers"), Key: key("3"),
+				ConditionExpression: aws.String("attribute_not_exists(id)")}},
+		}})
+	return err
+}
+
+var calls = map[string]call{
+	"get": {[]string{"dynamodb:GetItem questions"}, func(t *testing.T, f *fixture) error {
+		_, err := f.dynamodb.GetItem(t.Context(),
+			&dynamodb.GetItemInput{TableName: aws.String("questions"), Key: key("1")})
+		return err
+	}},
+	"put": {[]string{"dynamodb:PutItem questions"}, func(t *testing.T, f *fixture) error {
+		_, err := f.dynamodb.PutItem(t.Context(),
+			&dynamodb.PutItemInput{TableName: aws.String("questions"), Item: item("1")})
+		return err
+	}},
+	"query": {[]string{"dynamodb:Query questions"}, func(t *testing.T, f *fixture) error {
+		_, err := f.dynamodb.Query(t.Context(),
+			&dynamodb.QueryInput{TableName: aws.String("questions"), KeyConditionExpression: aws.String("id = :id"),
+				ExpressionAttributeValues: map[string]types.AttributeValue{
+					":id": &types.AttributeValueMemberS{Value: "1"}}})
+		return err
+	}},
+	"query an index": {[]string{"dynamodb:Query questions/index/by-status"}, func(t *testing.T, f *fixture) error {
+		_, err := f.dynamodb.Query(t.Context(),
+			&dynamodb.QueryInput{TableName: aws.String("questions"), IndexName: aws.String("by-status"),
+				KeyConditionExpression:   aws.String("#s = :s"),
+				ExpressionAttributeNames: map[string]string{"#s": "status"},
+				ExpressionAttributeValues: map[string]types.AttributeValue{
+					":s": &types.AttributeValueMemberS{Value: "OPEN"}}})
+		return err
+	}},
+	"scan": {[]string{"dynamodb:Scan questions"}, func(t *testing.T, f *fixture) error {
+		_, err := f.dynamodb.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("questions")})
+		return err
+	}},
+	"batch get": {[]string{"dynamodb:BatchGetItem questions", "dynamodb:BatchGetItem answers"},
+		func(t *testing.T, f *fixture) error {
+			_, err := f.dynamodb.BatchGetItem(t.Context(),
+				&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+					"questions": {Keys: []map[string]types.AttributeValue{key("1")}},
+					"answers":   {Keys: []map[string]types.AttributeValue{key("1")}}}})
+			return err
+		}},
+	"batch write": {[]string{"dynamodb:BatchWriteItem answers"}, func(t *testing.T, f *fixture) error {
+		_, err := f.dynamodb.BatchWriteItem(t.Context(),
+			&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
+				"answers": {{PutRequest: &types.PutRequest{Item: item("1")}}}}})
+		return err
+	}},
+	"transact write": {
+		[]string{"dynamodb:PutItem answers", "dynamodb:UpdateItem questions", "dynamodb:DeleteItem questions",
+			"dynamodb:ConditionCheckItem answers"},
+		func(t *testing.T, f *fixture) error { return transactWrite(f, t) },
+	},
+	"transact get": {[]string{"dynamodb:GetItem answers"}, func(t *testing.T, f *fixture) error {
+		_, err := f.dynamodb.TransactGetItems(t.Context(),
+			&dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{
+				{Get: &types.Get{TableName: aws.String("answers"), Key: key("1")}}}})
+		return err
+	}},
+	"describe": {[]string{"dynamodb:DescribeTable questions"}, func(t *testing.T, f *fixture) error {
+		_, err := f.dynamodb.DescribeTable(t.Context(),
+			&dynamodb.DescribeTableInput{TableName: aws.String("questions")})
+		return err
+	}},
+}
+
+func TestEveryActionNeedsItsGrant(t *testing.T) {
+	t.Parallel()
+	for name, test := range calls {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var statements []string
+			for _, need := range test.needs {
+				action, resource, _ := strings.Cut(need, " ")
+				statements = append(statements, allow(action, resource))
+			}
+			f := start(t, "["+strings.Join(statements, ",")+"]")
+			if err := test.do(t, f); err != nil {
+				t.Fatalf("with its grants: %v", err)
+			}
+			if got := len(f.server.Used()); got != len(test.needs) {
+				t.Errorf("got used %v, want %v", f.server.Used(), test.needs)
+			}
+			if unused := f.server.UnusedGrants("asker"); len(unused) > 0 {
+				t.Errorf("got unused grants %v", unused)
+			}
+			if unneeded := f.server.UnneededGrants("asker"); len(unneeded) > 0 {
+				t.Errorf("got unneeded grants %v", unneeded)
+			}
+			role, err := policy.ForRole(f.assembly, "arn:aws:iam::000000000000:role/reader")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, grant := range role.Grants() {
+				f.server.Register("ASKERKEY", "asker", role.Without(grant))
+				err := test.do(t, f)
+				var failure smithy.APIError
+				want := "User: arn:aws:sts::000000000000:assumed-role/reader/asker is not authorized to perform: " +
+					grant.Action +
+					" on resource: " + grant.Resource + " because no identity-based policy allows the " + grant.Action +
+					" action"
+				if !errors.As(err, &failure) || failure.ErrorCode() != "AccessDeniedException" ||
+					failure.ErrorMessage() != want {
+					t.Errorf("without %v: got %v", grant, err)
+				}
+				if refused := f.server.Refused(); len(refused) != i+1 {
+					t.Errorf("got refused %v", refused)
+				}
+			}
+		})
+	}
+}
+
+// A grant is needed if a recorded request, with its condition keys, is denied without it.
+func TestUnneededGrants(t *testing.T) {
+	t.Parallel()
+	scan, elsewhere := allow("dynamodb:Scan", "questions"), allow("dynamodb:Scan", "questions")
+	elsewhere = strings.TrimSuffix(elsewhere, "}") +
+		`, "Condition": {"StringEquals": {"aws:RequestedRegion": "eu-west-1"}}}`
+	for name, test := range map[string]struct {
+		statements []string
+		unneeded   []int
+	}{
+		"Needed":     {[]string{scan}, nil},
+		"Unused":     {[]string{scan, allow("dynamodb:Query", "questions")}, []int{1}},
+		"Twice":      {[]string{scan, scan}, []int{0, 1}},
+		"WiderAfter": {[]string{scan, allow("dynamodb:*", "questions")}, []int{0, 1}},
+		"Elsewhere":  {[]string{elsewhere, scan}, []int{0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := start(t, "["+strings.Join(test.statements, ",")+"]")
+			if err := calls["scan"].do(t, f); err != nil {
+				t.Fatal(err)
+			}
+			var got []int
+			for _, grant := range f.server.UnneededGrants("asker") {
+				got = append(got, grant.Statement)
+			}
+			if !slices.Equal(got, test.unneeded) {
+				t.Errorf("got unneeded statements %v, want %v", got, test.unneeded)
+			}
+			requests := f.server.Allowed("asker")
+			if len(requests) != 1 || requests[0].Context[policy.RequestedRegion] != "us-east-1" {
+				t.Errorf("got allowed %+v", requests)
+			}
+		})
+	}
+}
+
+// Newer code of a function has a role of its own. A changed role is that of all its code, and of no other function's.
+func TestChangeRole(t *testing.T) {
+	t.Parallel()
+	f := start(t, "["+allow("dynamodb:Scan", "questions")+"]")
+	role, err := policy.ForRole(f.assembly, "arn:aws:iam::000000000000:role/reader")
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := role.Without(role.Grants()[0])
+	allowed := func() bool { return calls["scan"].do(t, f) == nil }
+	f.server.Register("NEWERKEY", "asker", without)
+	if !allowed() {
+		t.Error("the former code lost the role with which it began")
+	}
+	f.server.ChangeRole("other", without)
+	if !allowed() {
+		t.Error("another function's role counts")
+	}
+	f.server.ChangeRole("asker", without)
+	if allowed() {
+		t.Error("the former code kept a role that has changed")
+	}
+	f.server.ChangeRole("asker", role)
+	if !allowed() {
+		t.Error("the role does not come back")
+	}
+}
+
+func TestGrantOnTableIsNoneOnIndex(t *testing.T) {
+	t.Parallel()
+	f := start(t, "["+allow("dynamodb:Query", "questions")+"]")
+	if err := calls["query an index"].do(t, f); err == nil {
+		t.Error("an index was queried with a grant on its table only")
+	}
+}
+
+func TestExplicitDeny(t *testing.T) {
+	t.Parallel()
+	f := start(t,
+		`[{"Effect": "Allow", "Action": "*", "Resource": "*"}, {"Effect": "Deny", "Action": "dynamodb:Scan", "Resource": "*"}]`)
+	err := calls["scan"].do(t, f)
+	if err == nil || !strings.Contains(err.Error(), "with an explicit deny in an identity-based policy") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCapacity(t *testing.T) {
+	t.Parallel()
+	f := start(t, everything)
+	for _, name := range []string{"put", "query an index", "get", "get"} {
+		if err := calls[name].do(t, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := transactWrite(f, t); err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		Requests    int
+		Read, Write float64
+	}
+	got := map[string]row{}
+	for _, r := range f.server.Capacity() {
+		if r.Function != "asker" || r.Index == "" && r.Operation != "TransactWriteItems" && r.Time <= 0 {
+			t.Errorf("got row %+v", r)
+		}
+		got[strings.TrimSpace(r.Operation+" "+r.Table+" "+r.Index)] = row{r.Requests, r.ReadUnits, r.WriteUnits}
+	}
+	want := map[string]row{
+		"PutItem questions":                    {1, 0, 1},
+		"PutItem questions by-status":          {1, 0, 1},
+		"Query questions by-status":            {1, 0.5, 0},
+		"GetItem questions":                    {2, 1, 0},
+		"TransactWriteItems answers":           {1, 0, 4},
+		"TransactWriteItems answers by-status": {1, 0, 2},
+	}
+	for name, expected := range want {
+		if difference := cmp.Diff(expected, got[name]); difference != "" {
+			t.Errorf("%s: %s\nall: %+v", name, difference, got)
+		}
+	}
+	f.server.ResetCapacity()
+	if rows := f.server.Capacity(); len(rows) != 0 {
+		t.Errorf("after the reset: got %v", rows)
+	}
+}
+
+func TestCapacityAskedForIsGiven(t *testing.T) {
+	t.Parallel()
+	f := start(t, everything)
+	for _, asked := range []types.ReturnConsumedCapacity{"", types.ReturnConsumedCapacityNone,
+		types.ReturnConsumedCapacityTotal, types.ReturnConsumedCapacityIndexes} {
+		f.server.ResetCapacity()
+		_, err := f.dynamodb.PutItem(t.Context(),
+			&dynamodb.PutItemInput{TableName: aws.String("questions"), ReturnConsumedCapacity: asked,
+				Item: map[string]types.AttributeValue{
+					"id":     &types.AttributeValueMemberS{Value: `"ReturnConsumedCapacity":"NONE"`},
+					"status": &types.AttributeValueMemberS{Value: "x" + string(asked)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows := f.server.Capacity(); len(rows) != 2 {
+			t.Errorf("asked %q: got %v, want the table and its index", asked, rows)
+		}
+	}
+	got, err := f.dynamodb.GetItem(t.Context(),
+		&dynamodb.GetItemInput{TableName: aws.String("questions"), Key: key(`"ReturnConsumedCapacity":"NONE"`)})
+	if err != nil || len(got.Item) == 0 {
+		t.Errorf("the item's text was changed: %v %v", got, err)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	f := start(t, everything)
+	set := func(faults endpoint.Faults) {
+		t.Helper()
+		if err := f.server.SetFaults(faults); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put := func() error { return calls["put"].do(t, f) }
+
+	set(endpoint.Faults{Throttle: 1, Seed: 1})
+	codes := map[string]bool{}
+	for range 20 {
+		var failure smithy.APIError
+		if err := put(); !errors.As(err, &failure) {
+			t.Fatalf("got %v", err)
+		} else {
+			codes[failure.ErrorCode()] = true
+		}
+	}
+	if !codes["ProvisionedThroughputExceededException"] || !codes["ThrottlingException"] || len(codes) != 2 {
+		t.Errorf("got %v", codes)
+	}
+
+	set(endpoint.Faults{TransactionConflict: 1})
+	var conflict *types.TransactionConflictException
+	if err := put(); !errors.As(err, &conflict) {
+		t.Errorf("put: got %v", err)
+	}
+	if err := calls["get"].do(t, f); err != nil {
+		t.Errorf("a read met a conflict: %v", err)
+	}
+	var cancelled *types.TransactionCanceledException
+	if err := transactWrite(f, t); !errors.As(err, &cancelled) {
+		t.Errorf("transaction: got %v", err)
+	} else {
+		conflicts := 0
+		for _, reason := range cancelled.CancellationReasons {
+			switch aws.ToString(reason.Code) {
+			case "TransactionConflict":
+				conflicts++
+			case "None":
+			default:
+				t.Errorf("got reason %v", aws.ToString(reason.Code))
+			}
+		}
+		if conflicts != 1 || len(cancelled.CancellationReasons) != 4 ||
+			!strings.Contains(cancelled.ErrorMessage(), "[") {
+			t.Errorf("got %v %q", cancelled.CancellationReasons, cancelled.ErrorMessage())
+		}
+	}
+
+	set(endpoint.Faults{})
+	stored := func() bool {
+		got, err := f.dynamodb.GetItem(t.Context(),
+			&dynamodb.GetItemInput{TableName: aws.String("questions"), Key: key("1"), ConsistentRead: aws.Bool(true)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(got.Item) > 0
+	}
+	if stored() {
+		t.Error("a refused request was done")
+	}
+	set(endpoint.Faults{DropResponse: 1})
+	if err := put(); err == nil {
+		t.Error("the answer was not lost")
+	}
+	set(endpoint.Faults{})
+	if !stored() {
+		t.Error("a request whose answer was lost was not done")
+	}
+
+	hangs := func(id string) (done bool) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		_, err := f.dynamodb.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("questions"), Item: item(id)})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("a request that is never answered: %v", err)
+		}
+		output, err := enginetest.Engine(t).Client(f.database).GetItem(t.Context(),
+			&dynamodb.GetItemInput{TableName: aws.String("questions"), Key: key(id)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return output.Item != nil
+	}
+	set(endpoint.Faults{Hang: 1, Seed: 1})
+	done := map[bool]int{}
+	for i := 0; i < 100 && len(done) < 2; i++ {
+		done[hangs(fmt.Sprint("hanging ", i))]++
+	}
+	if done[true] == 0 || done[false] == 0 {
+		t.Errorf("requests that were never answered were done or not: %v", done)
+	}
+	set(endpoint.Faults{})
+	for _, wrong := range []float64{-0.1, 1.1} {
+		if err := f.server.SetFaults(endpoint.Faults{Throttle: wrong}); err == nil {
+			t.Errorf("probability %v was taken", wrong)
+		}
+	}
+}
+
+func TestFaultsCanBeRepeated(t *testing.T) {
+	t.Parallel()
+	f := start(t, everything)
+	run := func() (outcome []bool) {
+		if err := f.server.SetFaults(endpoint.Faults{Throttle: 0.5, Seed: 7}); err != nil {
+			t.Fatal(err)
+		}
+		for range 30 {
+			outcome = append(outcome, calls["get"].do(t, f) == nil)
+		}
+		return outcome
+	}
+	first := run()
+	if difference := cmp.Diff(first, run()); difference != "" {
+		t.Error(difference)
+	}
+}
+
+// post sends a request as an SDK would, without one.
+func post(t *testing.T, url, authorization, target, body string) (*http.Response, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", authorization)
+	request.Header.Set("X-Amz-Target", target)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response, string(text)
+}
+
+func signed(key, service string) string {
+	return "AWS4-HMAC-SHA256 Credential=" + key + "/20260101/us-east-1/" + service +
+		"/aws4_request, SignedHeaders=host, Signature=0"
+}
+
+func TestRefusedRequests(t *testing.T) {
+	t.Parallel()
+	f := start(t, everything)
+	for name, test := range map[string]struct{ authorization, target, body, want string }{
+		"no signature":     {"", "DynamoDB_20120810.GetItem", "{}", "MissingAuthenticationTokenException"},
+		"broken signature": {"Credential=", "DynamoDB_20120810.GetItem", "{}", "MissingAuthenticationTokenException"},
+		"unknown key": {signed("OTHER", "dynamodb"), "DynamoDB_20120810.GetItem", "{}",
+			"UnrecognizedClientException"},
+		"unknown operation": {signed("ASKERKEY", "dynamodb"), "DynamoDB_20120810.DeleteTable", "{}",
+			"does not serve DeleteTable of dynamodb"},
+		"PartiQL": {signed("ASKERKEY", "dynamodb"), "DynamoDB_20120810.ExecuteStatement", "{}",
+			"UnknownOperationException"},
+		"unknown service": {signed("ASKERKEY", "kms"), "TrentService.Encrypt", "{}",
+			"does not serve Encrypt of kms"},
+		"no operation": {signed("ASKERKEY", "s3"), "", "{}", "does not serve POST / of s3"},
+		"no scope":     {"Credential=ASKERKEY", "DynamoDB_20120810.GetItem", "{}", "an unnamed service"},
+		"no JSON": {signed("ASKERKEY", "dynamodb"), "DynamoDB_20120810.GetItem", "\xff",
+			"SerializationException"},
+		"a list": {signed("ASKERKEY", "dynamodb"), "DynamoDB_20120810.GetItem", "[]",
+			"SerializationException"},
+		"null": {signed("ASKERKEY", "dynamodb"), "DynamoDB_20120810.GetItem", "null",
+			"SerializationException"},
+		"empty object": {signed("ASKERKEY", "dynamodb"), "DynamoDB_20120810.GetItem", " { } ", "Exception"},
+		"secrets, no JSON": {signed("ASKERKEY", "secretsmanager"), "secretsmanager.GetSecretValue", "",
+			"SerializationException"},
+		"secrets, operation": {signed("ASKERKEY", "secretsmanager"), "secretsmanager.PutSecretValue", "{}",
+			"does not serve PutSecretValue"},
+		"queue, operation": {signed("ASKERKEY", "sqs"), "AmazonSQS.CreateQueue", "{}", "does not serve CreateQueue"},
+		"queue, empty URL": {signed("ASKERKEY", "sqs"), "AmazonSQS.SendMessage", "{}", "QueueDoesNotExist"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			response, text := post(t, f.url, test.authorization, test.target, test.body)
+			if response.StatusCode != http.StatusBadRequest || !strings.Contains(text, test.want) {
+				t.Errorf("got %d %s, want %q", response.StatusCode, text, test.want)
+			}
+			if want := strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(text))),
+				10); response.Header.Get("X-Amz-Crc32") != want {
+				t.Errorf("got checksum %s, want %s", response.Header.Get("X-Amz-Crc32"), want)
+			}
+		})
+	}
+}
+
+func TestAuthorise(t *testing.T) {
+	t.Parallel()
+	f := start(t, `[{"Effect": "Allow", "Action": "logs:PutLogEvents", "Resource": "group"}]`)
+	if err := f.server.Authorise("asker", "logs:PutLogEvents", "group"); err != nil {
+		t.Error(err)
+	}
+	var denied *endpoint.DeniedError
+	if err := f.server.Authorise("asker", "logs:CreateLogStream", "group"); !errors.As(err, &denied) {
+		t.Errorf("got %v", err)
+	}
+	if err := f.server.Authorise("nobody", "a:b", "c"); !errors.Is(err, endpoint.ErrUnknownFunction) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestConcurrentRequests(t *testing.T) {
+	t.Parallel()
+	f := start(t, everything)
+	if err := calls["put"].do(t, f); err != nil {
+		t.Fatal(err)
+	}
+	f.server.ResetCapacity()
+	var group sync.WaitGroup
+	for range 16 {
+		group.Go(func() {
+			for range 10 {
+				if err := calls["get"].do(t, f); err != nil {
+					t.Error(err)
+				}
+				_, _ = f.server.Used(), f.server.Capacity()
+			}
+		})
+	}
+	group.Wait()
+	if rows := f.server.Capacity(); len(rows) != 1 || rows[0].Requests != 160 || rows[0].ReadUnits != 80 {
+		t.Errorf("got %+v", rows)
+	}
+}
+
+// BenchmarkGetItem compares reading through the endpoint with reading from the engine directly.
+func BenchmarkGetItem(b *testing.B) {
+	f := start(b, everything)
+	direct := enginetest.Engine(b)
+	body := []byte(`{"ReturnConsumedCapacity":"INDEXES","TableName":"questions","Key":{"id":{"S":"1"}}}`)
+	get := func(b *testing.B, client *http.Client, url, authorization string) {
+		request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url+"/", bytes.NewReader(body))
+		if err != nil {
+			b.Fatal(err)
+		}
+		request.Header.Set("Authorization", authorization)
+		request.Header.Set("X-Amz-Target", "DynamoDB_20120810.GetItem")
+		request.Header.Set("Content-Type", "application/x-amz-json-1.0")
+		response, err := client.Do(request)
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, response.Body)
+		_ = response.Body.Close()
+	}
+	for name, to := range map[string]struct{ url, key string }{"direct": {direct.URL(), f.database},
+		"endpoint": {f.url, "ASKERKEY"}} {
+		b.Run(name, func(b *testing.B) {
+			client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
+			for b.Loop() {
+				get(b, client, to.url, signed(to.key, "dynamodb"))
+			}
+		})
+	}
+}
