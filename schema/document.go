@@ -37,7 +37,7 @@ func (p Platform) Document() string {
 			if g.Index != "" {
 				on += "/index/" + g.Index
 			}
-			row(&b, f.Name, "`dynamodb:"+string(g.Operation)+"`", on)
+			row(&b, f.Name, "`dynamodb:"+string(g.Action)+"`", on)
 		}
 	}
 
@@ -64,11 +64,11 @@ func (p AccessPattern) document(b *strings.Builder, d Database) {
 	if p.Index != "" {
 		on += "/" + p.Index
 	}
-	fmt.Fprintf(b, "- `%s` of %s", p.Operation, on)
-	if p.Operation == TransactWriteItems {
+	fmt.Fprintf(b, "- `%s` of %s", p.Action, on)
+	if p.Action == TransactWriteItems {
 		b.WriteString(":\n")
 		for _, w := range p.Writes {
-			fmt.Fprintf(b, "  - `%s` %s: %s", w.Operation, w.Table, w.Description)
+			fmt.Fprintf(b, "  - `%s` %s: %s", w.Action, w.Table, w.Description)
 			if w.Repeated {
 				b.WriteString(" (each)")
 			}
@@ -166,7 +166,7 @@ func (p AccessPattern) tables() []string {
 // key says in one line what the pattern's request names, which is no transaction.
 func (p AccessPattern) key(d Database) string {
 	var parts []string
-	switch p.Operation {
+	switch p.Action {
 	case Query:
 		for _, c := range p.KeyConditions {
 			parts = append(parts, fmt.Sprintf("`%s` %s", c.Attribute, c.Comparison))
@@ -183,7 +183,7 @@ func (p AccessPattern) key(d Database) string {
 	if len(p.Filter) > 0 {
 		text += "; filter on `" + strings.Join(p.Filter, "`, `") + "`"
 	}
-	if p.Operation == BatchGetItem && len(p.Tables) == 0 {
+	if p.Action == BatchGetItem && len(p.Tables) == 0 {
 		text += ", for each of the items"
 	}
 	if p.Descending {

@@ -25,10 +25,10 @@ func notes() schema.Platform {
 					Description: "Notes on a topic."}},
 			}},
 			AccessPatterns: schema.UsedBy("notesapi", []schema.AccessPattern{
-				{Name: "AddNote", Description: "Add a note.", Operation: schema.UpdateItem, Table: "Notes"},
+				{Name: "AddNote", Description: "Add a note.", Action: schema.UpdateItem, Table: "Notes"},
 				{
 					Name: "ListByTopic", Description: "The notes on a topic, the newest first.",
-					Operation: schema.Query, Table: "Notes", Index: "ByTopic", Descending: true,
+					Action: schema.Query, Table: "Notes", Index: "ByTopic", Descending: true,
 					KeyConditions: []schema.KeyCondition{{Attribute: "topic", Comparison: schema.Equal}},
 				},
 			}...),
@@ -46,7 +46,7 @@ func notes() schema.Platform {
 func ExamplePlatform_GrantsOf() {
 	platform := notes()
 	for _, grant := range platform.GrantsOf("notesapi") {
-		fmt.Printf("%s on %s, index %q\n", grant.Operation, grant.Table, grant.Index)
+		fmt.Printf("%s on %s, index %q\n", grant.Action, grant.Table, grant.Index)
 	}
 	// Output:
 	// UpdateItem on Notes, index ""
@@ -67,6 +67,6 @@ func ExamplePlatform_Validate() {
 
 func ExampleDatabase_AccessPattern() {
 	pattern, ok := askahuman.Platform().Database.AccessPattern("ListOpenQuestions")
-	fmt.Println(ok, pattern.Operation, pattern.Table, pattern.Index)
+	fmt.Println(ok, pattern.Action, pattern.Table, pattern.Index)
 	// Output: true Query Questions ByStatus
 }

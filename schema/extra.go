@@ -344,7 +344,7 @@ func (p Platform) validateWriters(f *findings, path string, record Record, a Ext
 			continue
 		}
 		if !slices.ContainsFunc(p.GrantsOf(name), func(g Grant) bool {
-			return g.Table == record.Table && (g.Operation == PutItem || g.Operation == UpdateItem)
+			return g.Table == record.Table && (g.Action == PutItem || g.Action == UpdateItem)
 		}) {
 			f.add(at, quoted(name), "give the function an access pattern that writes %s, of Own.AccessPatterns: "+
 				"UpdateItem, PutItem, or a transaction with one", record.Table)

@@ -86,7 +86,7 @@ func TestExtended(t *testing.T) {
 		len(view.Columns) != 5 {
 		t.Errorf("the view is %+v", view)
 	}
-	update := schema.Grant{Operation: schema.UpdateItem, Table: "Things"}
+	update := schema.Grant{Action: schema.UpdateItem, Table: "Things"}
 	if got := p.GrantsOf("things"); !slices.Contains(got, update) || len(got) != 3 {
 		t.Errorf("the platform's function is granted %v, want to keep what is added, too", got)
 	}

@@ -29,13 +29,13 @@ func IdempotencyPatterns(table string, functions ...string) []AccessPattern {
 			Description: "Claim a key for one attempt at its request, unless the request is answered, or another " +
 				"attempt is running, or the key " +
 				"belongs to another request.",
-			Operation: UpdateItem, Table: table, Functions: functions,
+			Action: UpdateItem, Table: table, Functions: functions,
 		},
 		{
 			Name: SettleIdempotencyKey,
 			Description: "Keep the answer to a request that changed nothing, or give the claim back, if it is still " +
 				"this attempt's.",
-			Operation: UpdateItem, Table: table, Functions: functions,
+			Action: UpdateItem, Table: table, Functions: functions,
 		},
 	}
 }
@@ -43,13 +43,13 @@ func IdempotencyPatterns(table string, functions ...string) []AccessPattern {
 // KeepAnswer returns the write that keeps a request's answer under its idempotency key. It is the last write of the
 // transaction that does the request's work.
 func KeepAnswer(table string) Write {
-	return Write{Table: table, Operation: UpdateItem, Optional: true,
+	return Write{Table: table, Action: UpdateItem, Optional: true,
 		Description: "the answer, under the request's idempotency key, if no other attempt has taken it"}
 }
 
 // ClaimKey returns the write that claims a request's idempotency key. It is the last write of the transaction that
 // begins the request's work.
 func ClaimKey(table string) Write {
-	return Write{Table: table, Operation: UpdateItem, Optional: true,
+	return Write{Table: table, Action: UpdateItem, Optional: true,
 		Description: "the claim on the request's idempotency key, if no other attempt has it"}
 }

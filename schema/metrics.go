@@ -113,13 +113,13 @@ func (p Platform) validateMetrics(f *findings, functions map[string]bool) {
 	}
 }
 
-// Operations returns the API operations that the access patterns use on a table, each once, in the order of the
+// Actions returns the actions that the access patterns use on a table, each once, in the order of the
 // patterns. They are the dimensions of DynamoDB's error metrics.
-func (d Database) Operations(table string) []Operation {
-	var made []Operation
+func (d Database) Actions(table string) []Action {
+	var made []Action
 	for _, p := range d.AccessPatterns {
-		if slices.Contains(p.tables(), table) && !slices.Contains(made, p.Operation) {
-			made = append(made, p.Operation)
+		if slices.Contains(p.tables(), table) && !slices.Contains(made, p.Action) {
+			made = append(made, p.Action)
 		}
 	}
 	return made

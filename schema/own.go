@@ -36,7 +36,7 @@ func (p Platform) Without(function string) Platform {
 func (p Platform) Join(own Own) Platform {
 	p.Database.AccessPatterns = slices.Clone(p.Database.AccessPatterns)
 	for _, pattern := range own.AccessPatterns {
-		is := func(other AccessPattern) bool { return other.Name == pattern.Name && pattern.Operation == "" }
+		is := func(other AccessPattern) bool { return other.Name == pattern.Name && pattern.Action == "" }
 		if i := slices.IndexFunc(p.Database.AccessPatterns, is); i >= 0 {
 			existing := &p.Database.AccessPatterns[i]
 			existing.Functions = slices.Concat(existing.Functions, pattern.Functions)

@@ -2,19 +2,19 @@ package schema
 
 import "slices"
 
-// Pattern returns an access pattern with this operation on a table. A GetItem is strongly consistent.
-func (o Operation) Pattern(name, table, description string) AccessPattern {
-	return AccessPattern{Name: name, Description: description, Operation: o, Table: table, Consistent: o == GetItem}
+// Pattern returns an access pattern with this action on a table. A GetItem is strongly consistent.
+func (a Action) Pattern(name, table, description string) AccessPattern {
+	return AccessPattern{Name: name, Description: description, Action: a, Table: table, Consistent: a == GetItem}
 }
 
 // Transaction returns an access pattern with several writes.
 func Transaction(name, description string, writes ...Write) AccessPattern {
-	return AccessPattern{Name: name, Description: description, Operation: TransactWriteItems, Writes: writes}
+	return AccessPattern{Name: name, Description: description, Action: TransactWriteItems, Writes: writes}
 }
 
-// On returns a write of a transaction, with this operation on a table.
-func (o Operation) On(table, description string) Write {
-	return Write{Table: table, Operation: o, Description: description}
+// On returns a write of a transaction, with this action on a table.
+func (a Action) On(table, description string) Write {
+	return Write{Table: table, Action: a, Description: description}
 }
 
 // IfNeeded returns the write marked as optional: a transaction may leave it out.

@@ -21,6 +21,6 @@ func RateLimitPatterns(table string, functions ...string) []AccessPattern {
 	return []AccessPattern{{
 		Name:        CountRequest,
 		Description: "Count a call towards a rate limit, unless the limit is reached.",
-		Operation:   UpdateItem, Table: table, Functions: functions,
+		Action:      UpdateItem, Table: table, Functions: functions,
 	}}
 }

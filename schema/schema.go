@@ -217,23 +217,23 @@ type Capacity struct {
 // OnDemand reports whether capacity is paid by the request.
 func (c Capacity) OnDemand() bool { return c == Capacity{} }
 
-// Operation is a DynamoDB API operation that an access pattern makes. A read costs half a unit for each 4 KB of an
+// Action is a DynamoDB action that an access pattern makes, by the name of its API operation. A read costs half a unit for each 4 KB of an
 // item, and a whole one if it is consistent; a Query counts all items that it reads together. A write costs a unit for
 // each KB of the item, and for each index that it changes. In a transaction both cost twice as much ("Read and write
 // operations", DynamoDB developer guide).
-type Operation string
+type Action string
 
-// The operations. There is no Scan: a pattern that needs one is not an access pattern. ConditionCheckItem is a part of
+// The actions. There is no Scan: a pattern that needs one is not an access pattern. ConditionCheckItem is a part of
 // transactions only.
 const (
-	GetItem            Operation = "GetItem"
-	BatchGetItem       Operation = "BatchGetItem"
-	Query              Operation = "Query"
-	PutItem            Operation = "PutItem"
-	UpdateItem         Operation = "UpdateItem"
-	DeleteItem         Operation = "DeleteItem"
-	ConditionCheckItem Operation = "ConditionCheckItem"
-	TransactWriteItems Operation = "TransactWriteItems"
+	GetItem            Action = "GetItem"
+	BatchGetItem       Action = "BatchGetItem"
+	Query              Action = "Query"
+	PutItem            Action = "PutItem"
+	UpdateItem         Action = "UpdateItem"
+	DeleteItem         Action = "DeleteItem"
+	ConditionCheckItem Action = "ConditionCheckItem"
+	TransactWriteItems Action = "TransactWriteItems"
 )
 
 // AccessPattern is one way in which a table is used. The handlers make no other
@@ -243,8 +243,8 @@ type AccessPattern struct {
 	Name string
 	// Description says what it is for.
 	Description string
-	// Operation is the API operation.
-	Operation Operation
+	// Action is the action.
+	Action Action
 	// Table is the logical name of the table. Empty with TransactWriteItems,
 	// whose Writes name theirs.
 	Table string
@@ -309,8 +309,8 @@ const (
 type Write struct {
 	// Table is the logical name of the table.
 	Table string
-	// Operation is PutItem, UpdateItem, DeleteItem or ConditionCheckItem.
-	Operation Operation
+	// Action is PutItem, UpdateItem, DeleteItem or ConditionCheckItem.
+	Action Action
 	// Optional marks a part that a transaction may leave out.
 	Optional bool
 	// Repeated marks a part that a transaction may have several times, each time for another item.
@@ -502,8 +502,8 @@ func (p Platform) Function(name string) (Function, bool) {
 
 // Grant is a permission that access patterns need: one action on one table or on one of its indexes.
 type Grant struct {
-	// Operation is the IAM action without its "dynamodb:".
-	Operation Operation
+	// Action is the IAM action without its "dynamodb:".
+	Action Action
 	// Table is the logical name of the table.
 	Table string
 	// Index is the index, or empty for the table itself.
@@ -536,8 +536,8 @@ func (p Platform) Grants(patterns ...string) []Grant {
 			seen[g] = true
 			grants = append(grants, g)
 		}
-		if t, _ := p.Database.Table(g.Table); g.Operation == PutItem && len(t.Extra) > 0 {
-			add(Grant{Operation: UpdateItem, Table: g.Table})
+		if t, _ := p.Database.Table(g.Table); g.Action == PutItem && len(t.Extra) > 0 {
+			add(Grant{Action: UpdateItem, Table: g.Table})
 		}
 	}
 	for _, name := range patterns {
@@ -545,14 +545,14 @@ func (p Platform) Grants(patterns ...string) []Grant {
 		if !ok {
 			continue
 		}
-		if pattern.Operation == TransactWriteItems {
+		if pattern.Action == TransactWriteItems {
 			for _, w := range pattern.Writes {
-				add(Grant{Operation: w.Operation, Table: w.Table})
+				add(Grant{Action: w.Action, Table: w.Table})
 			}
 			continue
 		}
 		for _, table := range pattern.tables() {
-			add(Grant{Operation: pattern.Operation, Table: table, Index: pattern.Index})
+			add(Grant{Action: pattern.Action, Table: table, Index: pattern.Index})
 		}
 	}
 	return grants

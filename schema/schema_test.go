@@ -52,9 +52,9 @@ func TestGrantsOfTransactions(t *testing.T) {
 	p := askahuman.Platform()
 	got := p.Grants("SubmitResponse", "ListTopTotal", "CountAboveTotal")
 	want := []schema.Grant{
-		{Operation: "PutItem", Table: "Responses"}, {Operation: "UpdateItem", Table: "Questions"},
-		{Operation: "PutItem", Table: "UserStats"}, {Operation: "UpdateItem", Table: "Guards"},
-		{Operation: "Query", Table: "UserStats", Index: "ByTotalPoints"},
+		{Action: "PutItem", Table: "Responses"}, {Action: "UpdateItem", Table: "Questions"},
+		{Action: "PutItem", Table: "UserStats"}, {Action: "UpdateItem", Table: "Guards"},
+		{Action: "Query", Table: "UserStats", Index: "ByTotalPoints"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -88,11 +88,11 @@ func minimal() schema.Platform {
 					Projection: schema.ProjectKeysOnly}},
 			}},
 			AccessPatterns: schema.UsedBy("api", []schema.AccessPattern{
-				{Name: "GetNote", Operation: schema.GetItem, Table: "Notes"},
-				{Name: "ListByText", Operation: schema.Query, Table: "Notes", Index: "ByText",
+				{Name: "GetNote", Action: schema.GetItem, Table: "Notes"},
+				{Name: "ListByText", Action: schema.Query, Table: "Notes", Index: "ByText",
 					KeyConditions: []schema.KeyCondition{{Attribute: "text", Comparison: schema.Equal}}},
-				{Name: "Move", Operation: schema.TransactWriteItems,
-					Writes: []schema.Write{{Table: "Notes", Operation: schema.PutItem}}},
+				{Name: "Move", Action: schema.TransactWriteItems,
+					Writes: []schema.Write{{Table: "Notes", Action: schema.PutItem}}},
 			}...),
 		},
 		Lakes: []schema.Lake{{
@@ -169,8 +169,8 @@ func TestValidate(t *testing.T) {
 			pattern(p, 1).Index = "ByNope"
 		}, "AccessPatterns[ListByText].Index", "name an index"},
 		"ErrScan": {func(p *schema.Platform) {
-			pattern(p, 0).Operation = "Scan"
-		}, "AccessPatterns[GetNote].Operation", "no access pattern"},
+			pattern(p, 0).Action = "Scan"
+		}, "AccessPatterns[GetNote].Action", "no access pattern"},
 		"ErrUnprojectedRead": {func(p *schema.Platform) {
 			pattern(p, 1).Attributes = []string{"ttl"}
 		}, "AccessPatterns[ListByText].Attributes", "does not project"},
@@ -203,8 +203,8 @@ func TestValidate(t *testing.T) {
 			pattern(p, 2).Writes = nil
 		}, "AccessPatterns[Move].Writes", "1 to 100"},
 		"ErrTransactedRead": {func(p *schema.Platform) {
-			pattern(p, 2).Writes[0].Operation = schema.GetItem
-		}, "AccessPatterns[Move].Writes[0].Operation", "PutItem"},
+			pattern(p, 2).Writes[0].Action = schema.GetItem
+		}, "AccessPatterns[Move].Writes[0].Action", "PutItem"},
 		"ErrPatternOfUnknown": {func(p *schema.Platform) {
 			pattern(p, 0).Functions = []string{"nope"}
 		}, "AccessPatterns[GetNote].Functions[0]", "declared"},
@@ -340,19 +340,19 @@ func TestValidate(t *testing.T) {
 			p.Database.AccessPatterns = append(p.Database.AccessPatterns, schema.RateLimitPatterns("Notes")...)
 		}, "Tables[Notes].Attributes", "RateLimitAttributes"},
 		"ErrLoneCheck": {func(p *schema.Platform) {
-			pattern(p, 0).Operation = schema.ConditionCheckItem
-		}, "AccessPatterns[GetNote].Operation", "part of a transaction"},
+			pattern(p, 0).Action = schema.ConditionCheckItem
+		}, "AccessPatterns[GetNote].Action", "part of a transaction"},
 		"ErrWriteReads": {func(p *schema.Platform) {
-			pattern(p, 0).Operation, pattern(p, 0).Consistent = schema.PutItem, true
+			pattern(p, 0).Action, pattern(p, 0).Consistent = schema.PutItem, true
 		}, "AccessPatterns[GetNote].Attributes", "reads nothing"},
 		"ErrBatchOfNothing": {func(p *schema.Platform) {
-			pattern(p, 0).Operation, pattern(p, 0).Attributes = schema.BatchGetItem, []string{"nope"}
+			pattern(p, 0).Action, pattern(p, 0).Attributes = schema.BatchGetItem, []string{"nope"}
 		}, "AccessPatterns[GetNote].Attributes", "declare"},
 		"ErrTablesWithoutBatch": {func(p *schema.Platform) {
 			pattern(p, 0).Tables = []string{"Notes"}
 		}, "AccessPatterns[GetNote].Tables", "leave Table"},
 		"ErrTablesUndeclared": {func(p *schema.Platform) {
-			pattern(p, 0).Operation, pattern(p, 0).Table, pattern(p, 0).Tables = schema.BatchGetItem, "",
+			pattern(p, 0).Action, pattern(p, 0).Table, pattern(p, 0).Tables = schema.BatchGetItem, "",
 				[]string{"Nothing"}
 		}, "AccessPatterns[GetNote].Tables", "declared table"},
 	} {

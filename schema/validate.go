@@ -382,7 +382,7 @@ func (p AccessPattern) validate(f *findings, d Database) {
 	if !matches(logicalName, p.Name) {
 		f.add(path+".Name", quoted(p.Name), "write letters and digits beginning with a capital")
 	}
-	switch p.Operation {
+	switch p.Action {
 	case TransactWriteItems:
 		p.validateTransaction(f, path, d)
 		return
@@ -409,7 +409,7 @@ func (p AccessPattern) validate(f *findings, d Database) {
 	case CountRequest:
 		table.validateKept(f, "counters of requests", "RateLimitAttributes", RateLimitAttributes())
 	}
-	switch p.Operation {
+	switch p.Action {
 	case Query:
 		p.validateQuery(f, path, table)
 		return
@@ -421,22 +421,22 @@ func (p AccessPattern) validate(f *findings, d Database) {
 	case PutItem, UpdateItem, DeleteItem:
 		if p.Consistent || len(p.Attributes) > 0 {
 			f.add(path+".Attributes", fmt.Sprint(p.Attributes), "leave Attributes and Consistent out: %s reads nothing",
-				p.Operation)
+				p.Action)
 		}
 	default:
-		f.add(path+".Operation", quoted(string(p.Operation)), "write GetItem, BatchGetItem, Query, PutItem, "+
+		f.add(path+".Action", quoted(string(p.Action)), "write GetItem, BatchGetItem, Query, PutItem, "+
 			"UpdateItem, DeleteItem or TransactWriteItems: a Scan is no access pattern, and a ConditionCheckItem is "+
 			"a part of a transaction")
 	}
 	if p.Index != "" || len(p.KeyConditions) > 0 {
 		f.add(path+".Index", quoted(p.Index), "only a Query reads an index or has key conditions: %s takes the "+
-			"table's key", p.Operation)
+			"table's key", p.Action)
 	}
 }
 
 // validateTables checks a pattern that reads an item of each of several tables.
 func (p AccessPattern) validateTables(f *findings, path string, d Database) {
-	if p.Operation != BatchGetItem || p.Table != "" || p.Index != "" || len(p.KeyConditions) > 0 ||
+	if p.Action != BatchGetItem || p.Table != "" || p.Index != "" || len(p.KeyConditions) > 0 ||
 		len(p.Attributes) > 0 {
 		f.add(path+".Tables", fmt.Sprint(p.Tables),
 			"a BatchGetItem of several tables reads whole items by their keys: leave Table, Index, KeyConditions and "+
@@ -477,10 +477,10 @@ func (p AccessPattern) validateTransaction(f *findings, path string, d Database)
 		if _, ok := d.Table(w.Table); !ok {
 			f.add(writePath+".Table", quoted(w.Table), "name a declared table")
 		}
-		switch w.Operation {
+		switch w.Action {
 		case PutItem, UpdateItem, DeleteItem, ConditionCheckItem:
 		default:
-			f.add(writePath+".Operation", quoted(string(w.Operation)),
+			f.add(writePath+".Action", quoted(string(w.Action)),
 				"write PutItem, UpdateItem, DeleteItem or ConditionCheckItem")
 		}
 	}

@@ -49,9 +49,9 @@ type Function struct {
 // Table is a table on the dashboard.
 type Table struct {
 	Table *table.Table
-	// Operations are the API operations that requests use on it. DynamoDB counts errors by operation. Default: none,
+	// Actions are the actions that requests use on it. DynamoDB counts errors by operation. Default: none,
 	// and no graph of errors.
-	Operations []schema.Operation
+	Actions []schema.Action
 }
 
 // Stream is a mapping on the dashboard.
@@ -183,9 +183,9 @@ func tables(list []Table) []awscloudwatch.IWidget {
 	for _, t := range list {
 		reads = append(reads, t.Table.MetricConsumedReads())
 		writes = append(writes, t.Table.MetricConsumedWrites())
-		if len(t.Operations) > 0 {
-			failures = append(failures, t.Table.MetricThrottledRequests(t.Operations...),
-				t.Table.MetricSystemErrors(t.Operations...))
+		if len(t.Actions) > 0 {
+			failures = append(failures, t.Table.MetricThrottledRequests(t.Actions...),
+				t.Table.MetricSystemErrors(t.Actions...))
 		}
 	}
 	return []awscloudwatch.IWidget{

@@ -32,7 +32,7 @@ func ExampleDeclare() {
 				},
 			}},
 			AccessPatterns: []schema.AccessPattern{{
-				Name: "ListBookings", Description: "A guest's bookings", Operation: schema.Query, Table: "Bookings",
+				Name: "ListBookings", Description: "A guest's bookings", Action: schema.Query, Table: "Bookings",
 				KeyConditions: []schema.KeyCondition{{Attribute: "guest", Comparison: schema.Equal}},
 				Functions:     []string{"bookingsapi"},
 			}},

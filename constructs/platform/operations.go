@@ -240,7 +240,7 @@ func (p *Platform) watchThrottles(id string, functions []function) {
 func (p *Platform) watchTables() {
 	for _, t := range p.Database.Tables {
 		name := t.Schema.Name
-		operations := p.Schema.Database.Operations(name)
+		operations := p.Schema.Database.Actions(name)
 		if len(operations) == 0 {
 			// DynamoDB counts by operation. Without an operation there is nothing to watch.
 			continue
@@ -353,7 +353,7 @@ func (p *Platform) addDashboard() awscloudwatch.Dashboard {
 	}
 	for _, t := range p.Database.Tables {
 		contents.Tables = append(contents.Tables,
-			dashboard.Table{Table: t, Operations: p.Schema.Database.Operations(t.Schema.Name)})
+			dashboard.Table{Table: t, Actions: p.Schema.Database.Actions(t.Schema.Name)})
 	}
 	for _, f := range p.Schema.Functions {
 		for _, read := range aged(f) {

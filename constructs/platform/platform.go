@@ -176,7 +176,7 @@ func (p *Platform) addMetadata(f *gofunction.Function, declared schema.Function)
 		if g.Index != "" {
 			on += "." + g.Index
 		}
-		grants = append(grants, string(g.Operation)+" "+on)
+		grants = append(grants, string(g.Action)+" "+on)
 	}
 	role, ok := f.Role.Node().DefaultChild().(awsiam.CfnRole)
 	if !ok || len(grants) == 0 {

@@ -14,13 +14,13 @@ const namespace = "AWS/DynamoDB"
 
 // MetricThrottledRequests counts the requests of those operations that the table or
 // one of its indexes throttled, at least in part: a sum over five minutes.
-func (t *Table) MetricThrottledRequests(operations ...schema.Operation) awscloudwatch.MathExpression {
+func (t *Table) MetricThrottledRequests(operations ...schema.Action) awscloudwatch.MathExpression {
 	return t.ofOperations("ThrottledRequests", operations)
 }
 
 // MetricSystemErrors counts the requests of those operations that DynamoDB
 // answered with 500: a sum over five minutes.
-func (t *Table) MetricSystemErrors(operations ...schema.Operation) awscloudwatch.MathExpression {
+func (t *Table) MetricSystemErrors(operations ...schema.Action) awscloudwatch.MathExpression {
 	return t.ofOperations("SystemErrors", operations)
 }
 
@@ -36,7 +36,7 @@ func (t *Table) MetricConsumedWrites() awscloudwatch.Metric {
 }
 
 // ofOperations returns the sum over operations of a metric that DynamoDB reports by operation only.
-func (t *Table) ofOperations(name string, operations []schema.Operation) awscloudwatch.MathExpression {
+func (t *Table) ofOperations(name string, operations []schema.Action) awscloudwatch.MathExpression {
 	using := map[string]awscloudwatch.IMetric{}
 	var terms []string
 	for _, o := range operations {

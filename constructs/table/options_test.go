@@ -97,7 +97,7 @@ func declareOptions(stack awscdk.Stack) {
 			}},
 		},
 	})
-	chosen.Table("AllOfIt").Grant(role(stack, "KeyUser"), schema.Grant{Operation: schema.GetItem, Table: "AllOfIt"})
+	chosen.Table("AllOfIt").Grant(role(stack, "KeyUser"), schema.Grant{Action: schema.GetItem, Table: "AllOfIt"})
 	chosen.Table("AllOfIt").GrantStream(role(stack, "StreamReader"))
 
 	table.New(stack, "Scaled", table.Props{Table: database.Tables[1], Options: table.Options{
@@ -127,7 +127,7 @@ func declareOptions(stack awscdk.Stack) {
 				}),
 			},
 		}})
-	existing.Grant(role(stack, "OldUser"), schema.Grant{Operation: schema.Query, Table: "AllOfIt", Index: "ByOwner"})
+	existing.Grant(role(stack, "OldUser"), schema.Grant{Action: schema.Query, Table: "AllOfIt", Index: "ByOwner"})
 	existing.Table("AllOfIt").GrantStream(role(stack, "OldStreamReader"))
 	if name := existing.Environment()["ALL_OF_IT_TABLE"]; name != "old-all" {
 		panic("got name " + name + ", want old-all")
@@ -289,7 +289,7 @@ func TestDatabasePropsValidate(t *testing.T) {
 			{Name: "Flags", PhysicalName: "f", Key: schema.Key{Partition: "id"},
 				Attributes: []schema.Attribute{{Name: "id", Type: schema.String}}},
 		},
-		AccessPatterns: []schema.AccessPattern{{Name: "ReadAll", Operation: "Scan", Table: "Flags"}},
+		AccessPatterns: []schema.AccessPattern{{Name: "ReadAll", Action: "Scan", Table: "Flags"}},
 	}
 	p := table.DatabaseProps{
 		Database: wrong, Prefix: "Über", RemoveWithStack: true, DeletionProtection: true, OwnedKey: true,
@@ -299,7 +299,7 @@ func TestDatabasePropsValidate(t *testing.T) {
 	want := []string{
 		"Props.Database.Tables[1]", "Props.Database.Tables[Flags].Key.Partition",
 		"Props.Database.Tables[Flags].TimeToLive", "Props.Database.Tables[Flags].PhysicalName",
-		"Props.Database.AccessPatterns[ReadAll].Operation", "Props.Prefix", "Props.DeletionProtection",
+		"Props.Database.AccessPatterns[ReadAll].Action", "Props.Prefix", "Props.DeletionProtection",
 		"Props.OwnedKey", "Props.Key", `Props.Options.Each["Nowhere"]`,
 	}
 	if diff := cmp.Diff(want, synthtest.Paths(t, p.Validate())); diff != "" {

@@ -179,7 +179,7 @@ func (t *Table) grant(grantee awsiam.IGrantable, grants []schema.Grant) []awsiam
 	actions := map[string][]string{}
 	for _, g := range grants {
 		if g.Table == t.Schema.Name {
-			actions[g.Index] = append(actions[g.Index], "dynamodb:"+string(g.Operation))
+			actions[g.Index] = append(actions[g.Index], "dynamodb:"+string(g.Action))
 		}
 	}
 	var added []awsiam.Grant

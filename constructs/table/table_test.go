@@ -65,11 +65,11 @@ func declare(app awscdk.App) {
 	role := awsiam.NewRole(stack, jsii.String("Reader"),
 		&awsiam.RoleProps{AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil)})
 	grants := []schema.Grant{
-		{Operation: schema.UpdateItem, Table: "AllOfIt"},
-		{Operation: schema.Query, Table: "AllOfIt", Index: "ByOwner"},
-		{Operation: schema.GetItem, Table: "AllOfIt"},
-		{Operation: schema.GetItem, Table: "AllOfIt"},
-		{Operation: schema.GetItem, Table: "Nowhere"},
+		{Action: schema.UpdateItem, Table: "AllOfIt"},
+		{Action: schema.Query, Table: "AllOfIt", Index: "ByOwner"},
+		{Action: schema.GetItem, Table: "AllOfIt"},
+		{Action: schema.GetItem, Table: "AllOfIt"},
+		{Action: schema.GetItem, Table: "Nowhere"},
 	}
 	kept.Grant(role, grants...)
 	if *kept.Table("Plain").Grant(role, grants...).Success() {

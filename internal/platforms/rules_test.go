@@ -94,7 +94,7 @@ func TestFunctions(t *testing.T) {
 			id := v.ID + f.ConstructID()
 			var got, want []string
 			for _, g := range v.described.GrantsOf(f.Name) {
-				line := "dynamodb:" + string(g.Operation) + " " + v.ID + "Database" + g.Table + ".Arn"
+				line := "dynamodb:" + string(g.Action) + " " + v.ID + "Database" + g.Table + ".Arn"
 				if g.Index != "" {
 					line += "/index/" + g.Index
 				}

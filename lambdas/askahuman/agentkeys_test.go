@@ -169,7 +169,7 @@ func TestMarkFails(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tables.Recorder.Faults(func(operation schema.Operation) error {
+			tables.Recorder.Faults(func(operation schema.Action) error {
 				if operation != schema.UpdateItem {
 					return nil
 				}
@@ -290,15 +290,15 @@ func TestAgentKeyReads(t *testing.T) {
 	if _, err := keys.Revoke(ctx, kept.ID()); err != nil {
 		t.Fatal(err)
 	}
-	read := []schema.Operation{schema.GetItem}
+	read := []schema.Action{schema.GetItem}
 	for _, test := range []struct {
 		name, key string
 		after     time.Duration
-		want      []schema.Operation
+		want      []schema.Action
 	}{
-		{"First", good, 0, []schema.Operation{schema.GetItem, schema.UpdateItem}},
+		{"First", good, 0, []schema.Action{schema.GetItem, schema.UpdateItem}},
 		{"Again", good, 59 * time.Minute, read},
-		{"NextHour", good, time.Hour, []schema.Operation{schema.GetItem, schema.UpdateItem}},
+		{"NextHour", good, time.Hour, []schema.Action{schema.GetItem, schema.UpdateItem}},
 		{"Revoked", revoked, time.Hour, read},
 		{"Unknown", AgentKeyPrefix + good[4:50] + "AAAAAAAAAA", time.Hour, read},
 		{"Malformed", "me", time.Hour, read},
@@ -310,10 +310,10 @@ func TestAgentKeyReads(t *testing.T) {
 		if (err == nil) != (agent == "agent") || (test.key == good) != (err == nil) {
 			t.Errorf("%s: got %q, %v", test.name, agent, err)
 		}
-		var made []schema.Operation
+		var made []schema.Action
 		for _, r := range tables.Recorder.Requests() {
-			made = append(made, r.Operation)
-			if r.Operation == schema.GetItem && r.Units != 1 && test.name != "None" {
+			made = append(made, r.Action)
+			if r.Action == schema.GetItem && r.Units != 1 && test.name != "None" {
 				t.Errorf("%s: the read cost %g units; want 1", test.name, r.Units)
 			}
 		}

@@ -52,11 +52,11 @@ func storeQuestions(t *testing.T, tables *dynamotest.Tables, count int, deadline
 
 // calls counts requests by their operation, and sums their read units. DynamoDB, but not DynamoDB Local, takes half a
 // unit for a read that finds nothing.
-func calls(requests []dynamotest.Request) (counts map[schema.Operation]int, readUnits float64) {
-	counts = map[schema.Operation]int{}
+func calls(requests []dynamotest.Request) (counts map[schema.Action]int, readUnits float64) {
+	counts = map[schema.Action]int{}
 	for _, r := range requests {
-		counts[r.Operation]++
-		if r.Operation == schema.Query || r.Operation == schema.GetItem || r.Operation == schema.BatchGetItem {
+		counts[r.Action]++
+		if r.Action == schema.Query || r.Action == schema.GetItem || r.Action == schema.BatchGetItem {
 			readUnits += max(0.5, r.Units)
 		}
 	}
@@ -80,7 +80,7 @@ func TestRunWithManyDue(t *testing.T) {
 			store := &Service{DB: tables.DB, Clock: func() time.Time { return now }}
 			storeQuestions(t, tables, size, now.Add(time.Hour))
 			push := &inbox{}
-			run := func(what string, notifier Notifier) (Report, map[schema.Operation]int) {
+			run := func(what string, notifier Notifier) (Report, map[schema.Action]int) {
 				t.Helper()
 				tables.Recorder.Requests()
 				notifier.Service, notifier.Clock = store, store.Clock
@@ -91,12 +91,12 @@ func TestRunWithManyDue(t *testing.T) {
 				return report, counts
 			}
 			_, made := run("without push", Notifier{})
-			if !maps.Equal(made, map[schema.Operation]int{schema.Query: 1}) {
+			if !maps.Equal(made, map[schema.Action]int{schema.Query: 1}) {
 				t.Errorf("without push: got the calls %v, want one Query", made)
 			}
 			known := min(size, keysPerPage)
 			report, made := run("nobody to notify", Notifier{Push: push.Send})
-			if !maps.Equal(made, map[schema.Operation]int{schema.Query: 3}) || report.Waiting != known ||
+			if !maps.Equal(made, map[schema.Action]int{schema.Query: 3}) || report.Waiting != known ||
 				report.More != (size > known) {
 				t.Errorf("with nobody to notify: got %+v with the calls %v, want %d waiting, and three Query", report,
 					made, known)
@@ -110,7 +110,7 @@ func TestRunWithManyDue(t *testing.T) {
 			claims, writes := made[schema.TransactWriteItems], made[schema.UpdateItem]
 			delete(made, schema.TransactWriteItems)
 			delete(made, schema.UpdateItem)
-			want := map[schema.Operation]int{schema.Query: 3, schema.BatchGetItem: 1, schema.GetItem: people}
+			want := map[schema.Action]int{schema.Query: 3, schema.BatchGetItem: 1, schema.GetItem: people}
 			const fewest, most = people / perQuestion, people/perQuestion + 2*(workers+1)
 			if report.Notified != people || !maps.Equal(made, want) || claims < fewest || claims > most ||
 				writes > 3*people {

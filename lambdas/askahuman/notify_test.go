@@ -583,10 +583,10 @@ func TestRunTablesFail(t *testing.T) {
 		want    Report
 	}{
 		"listing questions": {func(r dynamotest.Request) bool {
-			return r.Operation == schema.Query && r.Table == "Questions"
+			return r.Action == schema.Query && r.Table == "Questions"
 		}, true, Report{}},
 		"listing subscriptions": {func(r dynamotest.Request) bool {
-			return r.Operation == schema.Query && r.Table == "Subscriptions"
+			return r.Action == schema.Query && r.Table == "Subscriptions"
 		}, true, Report{Expired: 1}},
 		"expiring": {ends, false, Report{Questions: 1, Notified: 3, Failures: someFailures}},
 		"claiming a subscription": {func(r dynamotest.Request) bool {

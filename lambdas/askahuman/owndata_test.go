@@ -207,7 +207,7 @@ func TestDeletionDies(t *testing.T) {
 		p.faults(func(r dynamotest.Request) error {
 			mu.Lock()
 			defer mu.Unlock()
-			switch r.Operation {
+			switch r.Action {
 			case schema.UpdateItem, schema.DeleteItem, schema.TransactWriteItems:
 				if writes++; writes > survives {
 					dead = true

@@ -69,7 +69,7 @@ func TestOptionShares(t *testing.T) {
 	// The answer counts also when the others cannot be read.
 	failed := errors.New("the table rests")
 	p.faults(func(r dynamotest.Request) error {
-		if r.Operation == schema.Query && r.Index == "" {
+		if r.Action == schema.Query && r.Index == "" {
 			return failed
 		}
 		return nil

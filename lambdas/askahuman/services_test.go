@@ -118,7 +118,7 @@ func TestAsk(t *testing.T) {
 
 // readsAnswers reports whether a request reads the answers to a question.
 func readsAnswers(r dynamotest.Request) bool {
-	return r.Operation == schema.Query && r.Table == "Responses" && r.Index == ""
+	return r.Action == schema.Query && r.Table == "Responses" && r.Index == ""
 }
 
 // growing has one more answer arrive before the answers to a question are read, once.
@@ -274,7 +274,7 @@ func TestAnswerTriesAgain(t *testing.T) {
 	q := p.ask(t, textAsk())
 	var left atomic.Int64
 	p.faults(func(r dynamotest.Request) error {
-		if r.Operation == schema.TransactWriteItems && left.Add(-1) >= 0 {
+		if r.Action == schema.TransactWriteItems && left.Add(-1) >= 0 {
 			return retry.ErrStale
 		}
 		return nil
@@ -449,7 +449,7 @@ func TestBoardsAreShared(t *testing.T) {
 	p := newPlatform(t)
 	var boards atomic.Int64
 	p.faults(func(r dynamotest.Request) error {
-		if r.Table == "UserStats" && r.Operation == schema.Query {
+		if r.Table == "UserStats" && r.Action == schema.Query {
 			boards.Add(1)
 		}
 		return nil

@@ -202,9 +202,9 @@ func TestPersonIsGivenBack(t *testing.T) {
 		PersonHash:         "person", CreatedAt: start, UpdatedAt: start,
 	}))(t)
 	broken := errors.New("broken")
-	second := func() func(schema.Operation) error {
+	second := func() func(schema.Action) error {
 		writes := 0
-		return func(operation schema.Operation) error {
+		return func(operation schema.Action) error {
 			if operation == schema.UpdateItem {
 				writes++
 			}
@@ -215,8 +215,8 @@ func TestPersonIsGivenBack(t *testing.T) {
 			return nil
 		}
 	}
-	none := func(schema.Operation) error { return nil }
-	for name, faults := range map[string][2]func(schema.Operation) error{"failed": {second(), none},
+	none := func(schema.Action) error { return nil }
+	for name, faults := range map[string][2]func(schema.Action) error{"failed": {second(), none},
 		"unanswered": {none, second()}} {
 		tables.Recorder.Faults(faults[0], faults[1])
 		if claimed, err := store.claimSubscription(ctx, sub, uuid.NewString(), start); claimed ||

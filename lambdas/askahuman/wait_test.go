@@ -49,7 +49,7 @@ func (w *waiting) watch() {
 		switch {
 		case readsAnswers(r):
 			w.responses++
-		case r.Table == "Questions" && r.Operation == schema.GetItem:
+		case r.Table == "Questions" && r.Action == schema.GetItem:
 			w.questions = append(w.questions, w.now)
 			w.now = w.now.Add(w.took)
 			if w.failing != nil && len(w.questions) > 2 {

@@ -374,7 +374,7 @@ func TestDyingTries(t *testing.T) {
 	w := claritytest.New(t)
 	ctx := t.Context()
 	w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) {
-		w.Tables.Recorder.Faults(func(schema.Operation) error { return errors.New("the process is dead") }, nil)
+		w.Tables.Recorder.Faults(func(schema.Action) error { return errors.New("the process is dead") }, nil)
 		return claritytest.Good(), nil
 	})
 	attempt, err := w.Submit(ctx, "ann", "", claritytest.Submission("This bridge"))

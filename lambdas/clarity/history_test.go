@@ -87,7 +87,7 @@ func TestRandomHistories(t *testing.T) {
 				before := w.Judge.Calls()
 				if die := rapid.IntRange(0, 12).Draw(r, "dies at"); die > 0 && die < 6 {
 					var made atomic.Int64 // scenario and attempt are read at the same time
-					w.Tables.Recorder.Faults(func(schema.Operation) error {
+					w.Tables.Recorder.Faults(func(schema.Action) error {
 						if made.Add(1) >= int64(die) {
 							return errors.New("the process is dead")
 						}

@@ -37,10 +37,10 @@ func counters() schema.Database {
 			Attributes: []schema.Attribute{{Name: "id", Type: schema.String}, {Name: "n", Type: schema.Number}},
 		}},
 		AccessPatterns: []schema.AccessPattern{
-			{Name: "Get", Operation: schema.GetItem, Table: "Counters", Consistent: true},
-			{Name: "Count", Operation: schema.TransactWriteItems,
-				Writes: []schema.Write{{Table: "Counters", Operation: schema.UpdateItem}}},
-			{Name: "Set", Operation: schema.UpdateItem, Table: "Counters"},
+			{Name: "Get", Action: schema.GetItem, Table: "Counters", Consistent: true},
+			{Name: "Count", Action: schema.TransactWriteItems,
+				Writes: []schema.Write{{Table: "Counters", Action: schema.UpdateItem}}},
+			{Name: "Set", Action: schema.UpdateItem, Table: "Counters"},
 		},
 	}
 }

@@ -144,12 +144,12 @@ func TestCleanerDies(t *testing.T) {
 		isApproved := died%2 == 0
 		term := m.leaves(id, shared, voters, isApproved, died%4 < 2)
 		var writes atomic.Int64
-		m.Tables.Recorder.Faults(func(schema.Operation) error {
+		m.Tables.Recorder.Faults(func(schema.Action) error {
 			if writes.Load() >= int64(died) {
 				return errors.New("the process is dead")
 			}
 			return nil
-		}, func(operation schema.Operation) error {
+		}, func(operation schema.Action) error {
 			if operation == schema.DeleteItem || operation == schema.UpdateItem {
 				writes.Add(1)
 			}
@@ -217,7 +217,7 @@ func TestCleanerAmidOthers(t *testing.T) {
 	}
 	var once sync.Once
 	voted := false
-	m.Tables.Recorder.Faults(func(operation schema.Operation) error {
+	m.Tables.Recorder.Faults(func(operation schema.Action) error {
 		if operation == schema.DeleteItem {
 			// What is deleted at the same time waits, so that the submission is still there.
 			once.Do(func() {
@@ -293,7 +293,7 @@ func TestCleanerOfManyVotes(t *testing.T) {
 	}
 	var left atomic.Int64
 	left.Store(20)
-	m.Tables.Recorder.Faults(nil, func(operation schema.Operation) error {
+	m.Tables.Recorder.Faults(nil, func(operation schema.Action) error {
 		if operation == schema.DeleteItem {
 			left.Add(-1)
 		}

@@ -451,8 +451,8 @@ func TestExportOfOne(t *testing.T) {
 		units := 0.0
 		made := l.tables.Recorder.Requests()
 		for _, request := range made {
-			if request.Operation == schema.Query || request.Operation == schema.GetItem ||
-				request.Operation == schema.BatchGetItem {
+			if request.Action == schema.Query || request.Action == schema.GetItem ||
+				request.Action == schema.BatchGetItem {
 				units += request.Units
 			}
 		}

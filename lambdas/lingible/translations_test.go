@@ -254,7 +254,7 @@ func TestTermsAreCounted(t *testing.T) {
 	flexes := []lingible.TranslationInput{{Text: "they flex"}, {Text: "Flexing!"},
 		{Text: "boast", Direction: lingible.ToSlang}}
 	for _, isLost := range []bool{false, true} {
-		w.Tables.Recorder.Faults(func(operation schema.Operation) error {
+		w.Tables.Recorder.Faults(func(operation schema.Action) error {
 			if isLost && operation == schema.UpdateItem {
 				return errors.New("refused")
 			}
@@ -336,7 +336,7 @@ func TestTranslationIsChargedOnce(t *testing.T) {
 	for died := int64(1); ; died++ {
 		before, made := dailyUsed(t, w, ann), atomic.Int64{}
 		key := fmt.Sprint("key ", died)
-		w.Tables.Recorder.Faults(nil, func(schema.Operation) error {
+		w.Tables.Recorder.Faults(nil, func(schema.Action) error {
 			if made.Add(1) >= died {
 				return dead
 			}

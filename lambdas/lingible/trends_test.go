@@ -106,7 +106,7 @@ func TestCountTerms(t *testing.T) {
 		}
 	}
 	// Nothing is stored while the table refuses it, and the number says so.
-	w.Tables.Recorder.Faults(func(schema.Operation) error { return errors.New("refused") }, nil)
+	w.Tables.Recorder.Faults(func(schema.Action) error { return errors.New("refused") }, nil)
 	if missing := trends.CountTerms(t.Context(), []string{"doge", "no-cap", "unknown"}, false)(true); missing != 2 {
 		t.Errorf("%d terms are missing, want 2", missing)
 	}
@@ -228,7 +228,7 @@ func TestTrendsCool(t *testing.T) {
 	speaker.Proposed, trends.Language = nil, speaker
 	writes := func() (n int) {
 		for _, request := range w.Tables.Recorder.Requests() {
-			if request.Operation == schema.UpdateItem {
+			if request.Action == schema.UpdateItem {
 				n++
 			}
 		}

@@ -317,7 +317,7 @@ func TestLimitsOutliveAccount(t *testing.T) {
 func TestLimitReachedMeanwhile(t *testing.T) {
 	t.Parallel()
 	calls := map[string]struct {
-		writes schema.Operation
+		writes schema.Action
 		do     func(*lingibletest.World, service.Caller, int) error
 	}{
 		"Submit": {schema.TransactWriteItems, func(w *lingibletest.World, ann service.Caller, i int) error {
@@ -340,7 +340,7 @@ func TestLimitReachedMeanwhile(t *testing.T) {
 				}
 				met := false
 				w.Tables.Recorder.FaultsOf(func(_ context.Context, r dynamotest.Request) error {
-					if r.Operation != call.writes || met {
+					if r.Action != call.writes || met {
 						return nil
 					}
 					met = true

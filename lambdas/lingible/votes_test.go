@@ -132,15 +132,15 @@ var errKilled = errors.New("the process was killed")
 
 // kill lets requests of these operations, in this order, be the last ones of a process. It returns
 // a function that says whether it was killed, and starts the next process.
-func (m *moderated) kill(last schema.Operation) (killed func() bool) {
+func (m *moderated) kill(last schema.Action) (killed func() bool) {
 	var dead atomic.Bool
-	stop := func(schema.Operation) error {
+	stop := func(schema.Action) error {
 		if dead.Load() {
 			return errKilled
 		}
 		return nil
 	}
-	m.Tables.Recorder.Faults(stop, func(operation schema.Operation) error {
+	m.Tables.Recorder.Faults(stop, func(operation schema.Action) error {
 		if operation == last {
 			dead.Store(true)
 			return errKilled
@@ -232,7 +232,7 @@ func TestIndexIsBehind(t *testing.T) {
 	m.voters(2)
 	// read lets something happen after a submission was read by the index.
 	read := func(happens func() error) {
-		m.Tables.Recorder.Faults(nil, func(operation schema.Operation) error {
+		m.Tables.Recorder.Faults(nil, func(operation schema.Action) error {
 			if operation != schema.Query {
 				return nil
 			}
@@ -273,7 +273,7 @@ func TestVoteTooLate(t *testing.T) {
 		{rejected, func() error { _, err := m.Reject(ctx, "admin", rejected.ID); return err }, lingible.ErrNotOpen},
 		{deleted, func() error { return m.delete(deleted) }, lingible.ErrSubmissionNotFound},
 	} {
-		m.Tables.Recorder.Faults(nil, func(operation schema.Operation) error {
+		m.Tables.Recorder.Faults(nil, func(operation schema.Action) error {
 			if operation != schema.Query {
 				return nil
 			}
@@ -559,7 +559,7 @@ func TestDeletedSubmitter(t *testing.T) {
 		if err := attempt(before); !errors.Is(err, lingible.ErrUserDeleted) {
 			t.Errorf("%s after the deletion: got %v", name, err)
 		}
-		m.Tables.Recorder.Faults(nil, func(schema.Operation) error {
+		m.Tables.Recorder.Faults(nil, func(schema.Action) error {
 			m.Tables.Recorder.Faults(nil, nil)
 			return remove(during)
 		})

@@ -58,7 +58,7 @@ func TestNoChange(t *testing.T) {
 		}
 	}
 	for _, request := range w.tables.Recorder.Requests() {
-		if request.Operation == "TransactWriteItems" {
+		if request.Action == "TransactWriteItems" {
 			t.Errorf("made %+v", request)
 		}
 	}
@@ -187,7 +187,7 @@ func TestSetStatuses(t *testing.T) {
 	refused(t, result, all[7], todo.ErrTaskNotFound)
 	transactions := 0
 	for _, request := range w.tables.Recorder.Requests() {
-		if request.Operation == "TransactWriteItems" {
+		if request.Action == "TransactWriteItems" {
 			transactions++
 			t.Logf("48 tasks in a transaction of %.0f WCU", request.Units)
 		}
@@ -251,7 +251,7 @@ func TestDeleteCompletedMeetsOthers(t *testing.T) {
 	}
 	other := &service.Service{DB: w.withoutFaults(t, "todoapi"), CursorKey: cursorKey}
 	done := false
-	w.tables.Recorder.Faults(func(operation schema.Operation) error {
+	w.tables.Recorder.Faults(func(operation schema.Action) error {
 		if operation == "TransactWriteItems" && !done {
 			done = true
 			must(t, second(other.ChangeTask(ctx, "ada", all[0], todo.TaskChangeBody{Priority: new(todo.High)}, 0)))

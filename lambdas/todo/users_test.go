@@ -42,7 +42,7 @@ func TestUserMeetsOthers(t *testing.T) {
 				must(t, second(other.UpdateUser(t.Context(), "ada",
 					todo.UserBody{Email: "first@example.com", Name: "First"})))
 			})
-			w.tables.Recorder.Faults(func(operation schema.Operation) error {
+			w.tables.Recorder.Faults(func(operation schema.Action) error {
 				if operation == schema.TransactWriteItems {
 					change()
 				}
@@ -161,7 +161,7 @@ func TestDeletionAtOnce(t *testing.T) {
 			if next := test.meanwhile; next != nil {
 				task := w.list(t, "ada", todo.TaskFilter{Limit: 1})[0]
 				other := &service.Service{DB: w.withoutFaults(t, "todoapi"), Clock: w.clock}
-				w.tables.Recorder.Faults(func(operation schema.Operation) error {
+				w.tables.Recorder.Faults(func(operation schema.Action) error {
 					if operation == schema.TransactWriteItems && len(next) > 0 {
 						must(t, next[0](ctx, other, task))
 						next = next[1:]
@@ -177,7 +177,7 @@ func TestDeletionAtOnce(t *testing.T) {
 			}
 			writes := 0
 			for _, made := range w.tables.Recorder.Requests() {
-				if made.Operation == schema.TransactWriteItems {
+				if made.Action == schema.TransactWriteItems {
 					writes++
 				}
 			}
@@ -509,7 +509,7 @@ func TestWriteMeetsDeletion(t *testing.T) {
 				t.Errorf("%s: got %v, %v", name, complete, err)
 			}
 		})
-		w.tables.Recorder.Faults(func(operation schema.Operation) error {
+		w.tables.Recorder.Faults(func(operation schema.Action) error {
 			if operation == schema.TransactWriteItems {
 				begin()
 			}
@@ -547,7 +547,7 @@ func TestRequestsMeetDeletion(t *testing.T) {
 			}
 		})
 		transactions := 0
-		w.tables.Recorder.Faults(func(operation schema.Operation) error {
+		w.tables.Recorder.Faults(func(operation schema.Action) error {
 			if operation == schema.TransactWriteItems {
 				transactions++
 				deletes()
@@ -603,7 +603,7 @@ func TestEraserMeetsReturnedUser(t *testing.T) {
 	t.Parallel()
 	const tasks, keys = 113, 3
 	for _, stop := range []struct {
-		operation schema.Operation
+		operation schema.Action
 		before    int64
 	}{{schema.Query, 1}, {schema.GetItem, 1}, {schema.DeleteItem, 1}, {schema.Query, 2}, {schema.GetItem, 2},
 		{schema.DeleteItem, tasks + 1}, {schema.DeleteItem, tasks + keys + 1}} {
@@ -632,7 +632,7 @@ func TestEraserMeetsReturnedUser(t *testing.T) {
 				}
 			})
 			var made atomic.Int64
-			w.tables.Recorder.Faults(func(operation schema.Operation) error {
+			w.tables.Recorder.Faults(func(operation schema.Action) error {
 				if operation == stop.operation && made.Add(1) >= stop.before {
 					back()
 				}
@@ -666,7 +666,7 @@ func TestRequestMeetsReturnedUser(t *testing.T) {
 	claimed, _ := w.claimed(t, ctx, "ada", "delete")
 	other := &service.Service{DB: w.withoutFaults(t, "todoapi"), Clock: w.clock}
 	transactions := 0
-	w.tables.Recorder.Faults(func(operation schema.Operation) error {
+	w.tables.Recorder.Faults(func(operation schema.Action) error {
 		if operation != schema.TransactWriteItems {
 			return nil
 		}

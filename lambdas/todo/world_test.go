@@ -192,9 +192,9 @@ var errKilled = errors.New("the process is dead")
 
 // killedAt fails the n-th and every later request, counted from 0, as for a process
 // that died before it.
-func killedAt(n int) func(schema.Operation) error {
+func killedAt(n int) func(schema.Action) error {
 	var mu sync.Mutex
-	return func(schema.Operation) error {
+	return func(schema.Action) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if n--; n < 0 {
@@ -205,9 +205,9 @@ func killedAt(n int) func(schema.Operation) error {
 }
 
 // once fails the first transaction.
-func once(err error) func(schema.Operation) error {
+func once(err error) func(schema.Action) error {
 	var done sync.Once
-	return func(operation schema.Operation) (failed error) {
+	return func(operation schema.Action) (failed error) {
 		if operation == schema.TransactWriteItems {
 			done.Do(func() { failed = err })
 		}

@@ -110,7 +110,7 @@ func reportsTable() schema.Table {
 }
 
 func moderationPatterns() []schema.AccessPattern {
-	decided := schema.Write{Table: "Reports", Operation: schema.UpdateItem,
+	decided := schema.Write{Table: "Reports", Action: schema.UpdateItem,
 		Description: "the decision, also if no one reported it"}
 	return schema.UsedBy("moderationapi",
 		schema.Existing("GetQuestion"), schema.Existing("GetOpenQuestionIDs"),

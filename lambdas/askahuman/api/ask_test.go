@@ -68,7 +68,7 @@ func TestRepeatWaitsForTheFirst(t *testing.T) {
 	p := newPlatform(t)
 	reached, resume := make(chan bool), make(chan bool)
 	p.tables.Recorder.FaultsOf(func(_ context.Context, r dynamotest.Request) error {
-		if r.Operation == schema.TransactWriteItems {
+		if r.Action == schema.TransactWriteItems {
 			close(reached)
 			<-resume
 		}

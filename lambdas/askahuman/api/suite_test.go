@@ -28,7 +28,7 @@ import (
 // work does the work of the suite at an operation's first request to the tables. A read runs in a goroutine of its own,
 // where a panic would end the process.
 func work(ctx context.Context, r dynamotest.Request) (err error) {
-	if r.Operation == schema.GetItem || r.Operation == schema.BatchGetItem || r.Operation == schema.Query {
+	if r.Action == schema.GetItem || r.Action == schema.BatchGetItem || r.Action == schema.Query {
 		defer func() {
 			if panicked := recover(); panicked != nil {
 				err = fmt.Errorf("panic: %v", panicked)

@@ -146,7 +146,7 @@ func withKeys(t *testing.T) func(*platform) {
 
 // fails has all requests to the tables fail.
 func (p *platform) fails(err error) {
-	p.tables.Recorder.Faults(func(schema.Operation) error { return err }, nil)
+	p.tables.Recorder.Faults(func(schema.Action) error { return err }, nil)
 }
 
 // faults break some of the requests of a client: before the API carries them out, after, or instead.

@@ -112,7 +112,7 @@ func TestKilled(t *testing.T) {
 					had, called := len(attempts(t, api, "ann")), w.Judge.Calls()
 					var made atomic.Int64 // scenario and attempt are read at the same time
 					var dead atomic.Bool
-					count := func(schema.Operation) error {
+					count := func(schema.Action) error {
 						if made.Add(1) == int64(step) {
 							dead.Store(true)
 							cancel()
@@ -123,7 +123,7 @@ func TestKilled(t *testing.T) {
 						return nil
 					}
 					if kill == "after" {
-						w.Tables.Recorder.Faults(func(schema.Operation) error {
+						w.Tables.Recorder.Faults(func(schema.Action) error {
 							if dead.Load() {
 								return errDead
 							}
@@ -209,7 +209,7 @@ func TestLease(t *testing.T) {
 				dead.Store(true)
 				return claritytest.Good(), nil
 			})
-			w.Tables.Recorder.Faults(func(schema.Operation) error {
+			w.Tables.Recorder.Faults(func(schema.Action) error {
 				if dead.Load() {
 					return errDead
 				}

@@ -67,7 +67,7 @@ func accessOf(p schema.AccessPattern, table schema.Table) (*access, error) {
 		a.condition = &condition
 	}
 	attributes := p.Attributes
-	if len(attributes) > 0 && p.Operation == schema.BatchGetItem {
+	if len(attributes) > 0 && p.Action == schema.BatchGetItem {
 		// The answers are in no order, so their keys tell them apart.
 		own := slices.DeleteFunc(table.Key.Attributes(), func(name string) bool {
 			return slices.Contains(attributes, name)

@@ -18,21 +18,21 @@ func TestAccess(t *testing.T) {
 		condition, projection string
 		names                 map[string]string
 	}{
-		"a read of the whole item": {pattern: schema.AccessPattern{Operation: schema.GetItem}},
-		"a read of attributes": {pattern: schema.AccessPattern{Operation: schema.GetItem,
+		"a read of the whole item": {pattern: schema.AccessPattern{Action: schema.GetItem}},
+		"a read of attributes": {pattern: schema.AccessPattern{Action: schema.GetItem,
 			Attributes: []string{"_state", "a.b"}},
 			projection: "#k0, #k1", names: map[string]string{"#k0": "_state", "#k1": "a.b"}},
-		"a query": {pattern: schema.AccessPattern{Operation: schema.Query,
+		"a query": {pattern: schema.AccessPattern{Action: schema.Query,
 			KeyConditions: []schema.KeyCondition{{Attribute: "owner", Comparison: schema.Equal},
 				{Attribute: "at", Comparison: schema.Between}}},
 			condition: "#k0 = :k0 AND #k1 BETWEEN :k1 AND :k2", names: map[string]string{"#k0": "owner", "#k1": "at"}},
 		"a query of attributes, one name for each": {
-			pattern: schema.AccessPattern{Operation: schema.Query,
+			pattern: schema.AccessPattern{Action: schema.Query,
 				KeyConditions: []schema.KeyCondition{{Attribute: "owner", Comparison: schema.Equal},
 					{Attribute: "at", Comparison: schema.BeginsWith}}, Attributes: []string{"at", "text"}},
 			condition: "#k0 = :k0 AND begins_with (#k1, :k1)", projection: "#k1, #k2",
 			names: map[string]string{"#k0": "owner", "#k1": "at", "#k2": "text"}},
-		"a batch, which has its keys": {pattern: schema.AccessPattern{Operation: schema.BatchGetItem,
+		"a batch, which has its keys": {pattern: schema.AccessPattern{Action: schema.BatchGetItem,
 			Attributes: []string{"text", "at"}},
 			projection: "#k0, #k1, #k2", names: map[string]string{"#k0": "text", "#k1": "at", "#k2": "owner"}},
 	} {
@@ -60,7 +60,7 @@ func TestAccess(t *testing.T) {
 // A request changes nothing of what the next one shares with it.
 func TestFilterLeavesAccess(t *testing.T) {
 	t.Parallel()
-	a, err := accessOf(schema.AccessPattern{Operation: schema.Query,
+	a, err := accessOf(schema.AccessPattern{Action: schema.Query,
 		KeyConditions: []schema.KeyCondition{{Attribute: "owner", Comparison: schema.Equal}}}, schema.Table{})
 	if err != nil {
 		t.Fatal(err)

@@ -141,9 +141,9 @@ func TestGetEach(t *testing.T) {
 	third.Name, third.PhysicalName = "Third", "third"
 	database.Tables = append(database.Tables, others, third)
 	database.AccessPatterns = append(database.AccessPatterns,
-		schema.AccessPattern{Name: "Each", Operation: schema.BatchGetItem, Tables: []string{"Third", "Notes", "Others"},
+		schema.AccessPattern{Name: "Each", Action: schema.BatchGetItem, Tables: []string{"Third", "Notes", "Others"},
 			Consistent: true},
-		schema.AccessPattern{Name: "StoreOther", Operation: schema.PutItem, Table: "Others"})
+		schema.AccessPattern{Name: "StoreOther", Action: schema.PutItem, Table: "Others"})
 	if err := database.Validate(); err != nil {
 		t.Fatal(err)
 	}

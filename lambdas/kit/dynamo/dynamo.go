@@ -382,7 +382,7 @@ func (db *DB) queryInput(pattern string, query Query) (*dynamodb.QueryInput, err
 	return input, nil
 }
 
-func (db *DB) pattern(name string, operation schema.Operation) (*access, error) {
+func (db *DB) pattern(name string, operation schema.Action) (*access, error) {
 	p, ok := db.accesses[name]
 	if !ok {
 		return nil, fmt.Errorf("access pattern %q is not declared in the schema", name)
@@ -392,8 +392,8 @@ func (db *DB) pattern(name string, operation schema.Operation) (*access, error) 
 			"UsedBy(%[1]q) in the schema, so that the function's role is granted what the pattern needs",
 			db.function, name)
 	}
-	if p.Operation != operation {
-		return nil, fmt.Errorf("access pattern %q is a %s, not a %s", name, p.Operation, operation)
+	if p.Action != operation {
+		return nil, fmt.Errorf("access pattern %q is a %s, not a %s", name, p.Action, operation)
 	}
 	return p, nil
 }

@@ -54,7 +54,7 @@ func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(3 * time.Sec
 func listed() schema.Database {
 	database := notes()
 	database.AccessPatterns = append(database.AccessPatterns,
-		schema.AccessPattern{Name: "List", Operation: schema.Query, Table: "Notes", Consistent: true,
+		schema.AccessPattern{Name: "List", Action: schema.Query, Table: "Notes", Consistent: true,
 			Attributes:    []string{"status", "_at"},
 			KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}}})
 	return database
@@ -66,7 +66,7 @@ func TestErase(t *testing.T) {
 	t.Parallel()
 	database := listed()
 	database.AccessPatterns = append(database.AccessPatterns,
-		schema.AccessPattern{Name: "ListIndex", Operation: schema.Query, Table: "Notes", Index: "BySize",
+		schema.AccessPattern{Name: "ListIndex", Action: schema.Query, Table: "Notes", Index: "BySize",
 			KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}}})
 	if err := database.Validate(); err != nil {
 		t.Fatal(err)

@@ -117,10 +117,10 @@ func TestPutKeepsExtra(t *testing.T) {
 			t.Errorf("%s: the table has %v, want the second note with its label", name, items)
 		}
 	}
-	var made []schema.Operation
+	var made []schema.Action
 	for _, r := range tables.Recorder.Requests() {
-		if r.Operation == schema.PutItem || r.Operation == schema.UpdateItem {
-			made = append(made, r.Operation)
+		if r.Action == schema.PutItem || r.Action == schema.UpdateItem {
+			made = append(made, r.Action)
 		}
 	}
 	if made[0] != schema.PutItem || slices.Contains(made[1:], schema.PutItem) {

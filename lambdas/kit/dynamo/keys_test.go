@@ -46,18 +46,18 @@ func TestSeveralKeyAttributes(t *testing.T) {
 			}},
 		}},
 		AccessPatterns: []schema.AccessPattern{
-			{Name: "All", Operation: schema.Query, Table: "Visits", Index: "ByTenant",
+			{Name: "All", Action: schema.Query, Table: "Visits", Index: "ByTenant",
 				KeyConditions: []schema.KeyCondition{equal("tenant"), equal("shard")}},
-			{Name: "Since", Operation: schema.Query, Table: "Visits", Index: "ByTenant",
+			{Name: "Since", Action: schema.Query, Table: "Visits", Index: "ByTenant",
 				KeyConditions: []schema.KeyCondition{
 					equal("tenant"), equal("shard"), {Attribute: "year", Comparison: schema.GreaterOrEqual},
 				}},
-			{Name: "Where", Operation: schema.Query, Table: "Visits", Index: "ByTenant", Descending: true,
+			{Name: "Where", Action: schema.Query, Table: "Visits", Index: "ByTenant", Descending: true,
 				KeyConditions: []schema.KeyCondition{
 					equal("tenant"), equal("shard"), equal("year"), {Attribute: "place", Comparison: schema.BeginsWith},
 				}},
-			{Name: "Add", Operation: schema.TransactWriteItems,
-				Writes: []schema.Write{{Table: "Visits", Operation: schema.PutItem}}},
+			{Name: "Add", Action: schema.TransactWriteItems,
+				Writes: []schema.Write{{Table: "Visits", Action: schema.PutItem}}},
 		},
 	}
 	if err := database.Validate(); err != nil {
@@ -117,13 +117,13 @@ func TestKeysAreMeasuredInBytes(t *testing.T) {
 				FurtherSort: []string{"second"}, Projection: schema.ProjectKeysOnly}},
 		}},
 		AccessPatterns: []schema.AccessPattern{
-			{Name: "Put", Operation: schema.PutItem, Table: "Words"},
-			{Name: "Get", Operation: schema.GetItem, Table: "Words"},
-			{Name: "Change", Operation: schema.UpdateItem, Table: "Words"},
-			{Name: "Of", Operation: schema.Query, Table: "Words", KeyConditions: []schema.KeyCondition{
+			{Name: "Put", Action: schema.PutItem, Table: "Words"},
+			{Name: "Get", Action: schema.GetItem, Table: "Words"},
+			{Name: "Change", Action: schema.UpdateItem, Table: "Words"},
+			{Name: "Of", Action: schema.Query, Table: "Words", KeyConditions: []schema.KeyCondition{
 				{Attribute: "owner", Comparison: schema.Equal}}},
-			{Name: "Swap", Operation: schema.TransactWriteItems, Writes: []schema.Write{
-				{Table: "Words", Operation: schema.PutItem}}},
+			{Name: "Swap", Action: schema.TransactWriteItems, Writes: []schema.Write{
+				{Table: "Words", Action: schema.PutItem}}},
 		},
 	}
 	db := dynamotest.Open(t, database)

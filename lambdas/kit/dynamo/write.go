@@ -140,7 +140,7 @@ func Await(ctx context.Context) error {
 // Write is one part of a transaction.
 type Write struct {
 	table     string
-	operation schema.Operation
+	operation schema.Action
 	item      any
 	key       []any
 	update    expression.UpdateBuilder
@@ -217,7 +217,7 @@ func declared(p schema.AccessPattern, writes []Write) error {
 	i := 0
 	for _, d := range p.Writes {
 		is := func() bool {
-			return i < len(writes) && writes[i].table == d.Table && writes[i].operation == d.Operation
+			return i < len(writes) && writes[i].table == d.Table && writes[i].operation == d.Action
 		}
 		if is() {
 			i++
@@ -225,7 +225,7 @@ func declared(p schema.AccessPattern, writes []Write) error {
 				i++
 			}
 		} else if !d.Optional {
-			return fmt.Errorf("the pattern declares %s %s, which the call leaves out", d.Operation, d.Table)
+			return fmt.Errorf("the pattern declares %s %s, which the call leaves out", d.Action, d.Table)
 		}
 	}
 	if i < len(writes) {
@@ -275,7 +275,7 @@ const allOld = types.ReturnValuesOnConditionCheckFailureAllOld
 
 // prepared is a write as DynamoDB takes it, on its own or in a transaction.
 type prepared struct {
-	operation schema.Operation
+	operation schema.Action
 	table     *string
 	item, key Item
 	expression.Expression

@@ -59,8 +59,8 @@ func TestCountWhileReading(t *testing.T) {
 		Tables: []schema.Table{{Name: "Things", Key: schema.Key{Partition: "pk"},
 			Attributes: []schema.Attribute{{Name: "pk", Type: schema.String}}}},
 		AccessPatterns: []schema.AccessPattern{
-			{Name: "Read", Operation: schema.GetItem, Table: "Things"},
-			{Name: "Write", Operation: schema.PutItem, Table: "Things"},
+			{Name: "Read", Action: schema.GetItem, Table: "Things"},
+			{Name: "Write", Action: schema.PutItem, Table: "Things"},
 		},
 	}
 	limited := &ratelimit.LimitedError{State: ratelimit.State{Limit: 2, Reset: time.Now().Add(time.Minute)}}

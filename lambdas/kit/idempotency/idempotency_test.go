@@ -46,14 +46,14 @@ func shop() schema.Database {
 			},
 		},
 		AccessPatterns: append(schema.IdempotencyPatterns("Keys"),
-			schema.AccessPattern{Name: "GetOrder", Operation: schema.GetItem, Table: "Orders", Consistent: true},
-			schema.AccessPattern{Name: "PlaceOrder", Operation: schema.TransactWriteItems, Writes: []schema.Write{
-				{Table: "Orders", Operation: schema.UpdateItem}, schema.KeepAnswer("Keys"),
+			schema.AccessPattern{Name: "GetOrder", Action: schema.GetItem, Table: "Orders", Consistent: true},
+			schema.AccessPattern{Name: "PlaceOrder", Action: schema.TransactWriteItems, Writes: []schema.Write{
+				{Table: "Orders", Action: schema.UpdateItem}, schema.KeepAnswer("Keys"),
 			}},
-			schema.AccessPattern{Name: "OpenOrder", Operation: schema.TransactWriteItems, Writes: []schema.Write{
-				{Table: "Orders", Operation: schema.UpdateItem}, schema.ClaimKey("Keys"),
+			schema.AccessPattern{Name: "OpenOrder", Action: schema.TransactWriteItems, Writes: []schema.Write{
+				{Table: "Orders", Action: schema.UpdateItem}, schema.ClaimKey("Keys"),
 			}},
-			schema.AccessPattern{Name: "CountOrder", Operation: schema.UpdateItem, Table: "Orders"}),
+			schema.AccessPattern{Name: "CountOrder", Action: schema.UpdateItem, Table: "Orders"}),
 	}
 }
 
@@ -759,7 +759,7 @@ func TestWithWrite(t *testing.T) {
 			t.Errorf("got %v, %v, placed %d times; want %v once", response, err, s.times(t, "new"), created)
 		}
 	}
-	if made := s.Recorder.Requests(); made[0].Operation != schema.TransactWriteItems {
+	if made := s.Recorder.Requests(); made[0].Action != schema.TransactWriteItems {
 		t.Errorf("the first request was %v", made[0])
 	}
 	s.wantReplay(t, "new", created)
@@ -898,7 +898,7 @@ func TestWhileReading(t *testing.T) {
 
 	// The work reads though the claim has no answer yet, and writes after it.
 	reading := make(chan struct{})
-	s.Recorder.Faults(func(operation schema.Operation) error {
+	s.Recorder.Faults(func(operation schema.Action) error {
 		if operation == schema.UpdateItem {
 			<-reading
 		}
@@ -913,11 +913,11 @@ func TestWhileReading(t *testing.T) {
 		t.Error(err)
 	}
 	s.Recorder.Faults(nil, nil)
-	var made []schema.Operation
+	var made []schema.Action
 	for _, each := range s.Recorder.Requests() {
-		made = append(made, each.Operation)
+		made = append(made, each.Action)
 	}
-	if diff := cmp.Diff([]schema.Operation{schema.GetItem, schema.UpdateItem, schema.UpdateItem, schema.UpdateItem},
+	if diff := cmp.Diff([]schema.Action{schema.GetItem, schema.UpdateItem, schema.UpdateItem, schema.UpdateItem},
 		made); diff != "" {
 		t.Errorf("the requests (-want +got):\n%s", diff)
 	}

@@ -29,8 +29,8 @@ func open(t *testing.T) *dynamotest.Tables {
 			}, schema.RateLimitAttributes()...),
 		}},
 		AccessPatterns: append(schema.RateLimitPatterns("Counts"),
-			schema.AccessPattern{Name: "TakePlace", Operation: schema.UpdateItem, Table: "Counts"},
-			schema.AccessPattern{Name: "Get", Operation: schema.GetItem, Table: "Counts", Consistent: true}),
+			schema.AccessPattern{Name: "TakePlace", Action: schema.UpdateItem, Table: "Counts"},
+			schema.AccessPattern{Name: "Get", Action: schema.GetItem, Table: "Counts", Consistent: true}),
 	})
 }
 

@@ -95,7 +95,7 @@ func TestLease(t *testing.T) {
 	}
 	errDead := errors.New("the process is dead")
 	var dead atomic.Bool
-	w.Tables.Recorder.Faults(func(operation schema.Operation) error {
+	w.Tables.Recorder.Faults(func(operation schema.Action) error {
 		// The transaction stores the translation, under the key that is claimed.
 		if operation == schema.TransactWriteItems || dead.Load() {
 			dead.Store(true)

@@ -59,7 +59,7 @@ func TestSignUp(t *testing.T) {
 	if items := w.Items(t, "Users"); len(items) != 0 {
 		t.Errorf("got %v", items)
 	}
-	w.Tables.Recorder.Faults(func(schema.Operation) error { return errors.New("no table") }, nil)
+	w.Tables.Recorder.Faults(func(schema.Action) error { return errors.New("no table") }, nil)
 	invoke(event(confirmed, ann))
 	w.Tables.Recorder.Faults(nil, nil)
 	if logged := output.String(); !strings.Contains(logged, "a confirmed user has no profile yet") ||

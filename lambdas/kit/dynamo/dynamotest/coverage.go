@@ -83,7 +83,7 @@ func consumed(patterns []schema.AccessPattern, made map[string][]Request) (table
 			missing = append(missing, p.Name)
 		}
 		on := strings.TrimSuffix(p.Table+"/"+p.Index, "/")
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f to %.1f\t%s\n", p.Name, p.Operation, on, requests, least, most,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f to %.1f\t%s\n", p.Name, p.Action, on, requests, least, most,
 			inOrigin(p))
 	}
 	w.Flush() // a strings.Builder takes everything
@@ -92,7 +92,7 @@ func consumed(patterns []schema.AccessPattern, made map[string][]Request) (table
 
 // declared reports whether a request is that of the pattern.
 func (r Request) declared(p schema.AccessPattern) bool {
-	return r.Operation == p.Operation && r.Table == p.Table && r.Index == p.Index
+	return r.Action == p.Action && r.Table == p.Table && r.Index == p.Index
 }
 
 // agent is where a request says which pattern it is for.

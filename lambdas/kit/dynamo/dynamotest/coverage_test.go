@@ -12,16 +12,16 @@ import (
 func TestConsumed(t *testing.T) {
 	t.Parallel()
 	patterns := []schema.AccessPattern{
-		{Name: "Get", Operation: schema.GetItem, Table: "T", Origin: "Read it"},
-		{Name: "Elsewhere", Operation: schema.GetItem, Table: "T"},
-		{Name: "List", Operation: schema.Query, Table: "T", Index: "I"},
-		{Name: "Never", Operation: schema.PutItem, Table: "T"},
+		{Name: "Get", Action: schema.GetItem, Table: "T", Origin: "Read it"},
+		{Name: "Elsewhere", Action: schema.GetItem, Table: "T"},
+		{Name: "List", Action: schema.Query, Table: "T", Index: "I"},
+		{Name: "Never", Action: schema.PutItem, Table: "T"},
 	}
 	table, missing := consumed(patterns, map[string][]Request{
-		"Get": {{Operation: schema.GetItem, Table: "T", Units: 1},
-			{Operation: schema.GetItem, Table: "T", Units: 0.5}},
-		"Elsewhere": {{Operation: schema.GetItem, Table: "U"}},
-		"List":      {{Operation: schema.Query, Table: "T"}},
+		"Get": {{Action: schema.GetItem, Table: "T", Units: 1},
+			{Action: schema.GetItem, Table: "T", Units: 0.5}},
+		"Elsewhere": {{Action: schema.GetItem, Table: "U"}},
+		"List":      {{Action: schema.Query, Table: "T"}},
 	})
 	if !slices.Equal(missing, []string{"Elsewhere", "List", "Never"}) || !strings.Contains(table, "0.5 to 1.0") {
 		t.Errorf("got %v of\n%s", missing, table)
@@ -38,7 +38,7 @@ func TestCovering(t *testing.T) {
 		want = 0
 	}
 	never := schema.Database{AccessPatterns: []schema.AccessPattern{
-		{Name: "Never", Operation: schema.PutItem, Table: "T"}}}
+		{Name: "Never", Action: schema.PutItem, Table: "T"}}}
 	if got := Covering(passing, never)(); got != want {
 		t.Errorf("the tests end with %d, want %d", got, want)
 	}

@@ -156,7 +156,7 @@ func keySchema(index schema.Index) []types.KeySchemaElement {
 type Request struct {
 	// Pattern is the name of its access pattern.
 	Pattern   string
-	Operation schema.Operation
+	Action schema.Action
 	Table     string // of a request on one table
 	Index     string
 	Input     any // the SDK's
@@ -193,12 +193,12 @@ func (r *Recorder) observe(around observer) {
 
 // Faults sets the functions that run around each request from now on, or nil. An error from before simulates a request
 // that never arrives. An error from after simulates a lost answer, or a process that dies.
-func (r *Recorder) Faults(before, after func(schema.Operation) error) {
-	of := func(fault func(schema.Operation) error) func(context.Context, Request) error {
+func (r *Recorder) Faults(before, after func(schema.Action) error) {
+	of := func(fault func(schema.Action) error) func(context.Context, Request) error {
 		if fault == nil {
 			return nil
 		}
-		return func(_ context.Context, request Request) error { return fault(request.Operation) }
+		return func(_ context.Context, request Request) error { return fault(request.Action) }
 	}
 	r.FaultsOf(of(before), of(after))
 }
@@ -224,7 +224,7 @@ func (r *Recorder) Requests() []Request {
 // no interface.
 func (r *Recorder) record(ctx context.Context, in middleware.InitializeInput,
 	next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-	request := Request{Operation: schema.Operation(awsmiddleware.GetOperationName(ctx)), Input: in.Parameters}
+	request := Request{Action: schema.Action(awsmiddleware.GetOperationName(ctx)), Input: in.Parameters}
 	ctx = middleware.WithStackValue(ctx, requestKey{}, &request)
 	input := reflect.ValueOf(in.Parameters).Elem()
 	input.FieldByName("ReturnConsumedCapacity").SetString(string(types.ReturnConsumedCapacityTotal))

@@ -66,7 +66,7 @@ func (t *Tables) KeepsExtra(tb testing.TB, p schema.Platform, record string, key
 		tb.Fatalf("the record %s %v: %v", record, key, err)
 	}
 	t.Recorder.FaultsOf(func(ctx context.Context, request Request) error {
-		switch request.Operation {
+		switch request.Action {
 		case schema.PutItem, schema.UpdateItem, schema.TransactWriteItems:
 			writes++
 			return set(context.WithoutCancel(ctx))

@@ -23,8 +23,8 @@ import (
 type Entry struct {
 	// Item is the item's key, its values joined by a space.
 	Item string
-	// Operation is what the write does: a transaction has an operation for each of its writes.
-	Operation schema.Operation
+	// Action is what the write does: a transaction has an action for each of its writes.
+	Action schema.Action
 	// InTransaction says that the write is part of a transaction.
 	InTransaction bool
 	// Units are the write units of the item itself: one per KB of the item before or after the write, whichever is
@@ -67,7 +67,7 @@ func (l Ledger) String() string {
 		if e.InTransaction {
 			in = "in a transaction"
 		}
-		fmt.Fprintf(&b, "%s %s, %s: %v", e.Operation, e.Item, in, e.Units)
+		fmt.Fprintf(&b, "%s %s, %s: %v", e.Action, e.Item, in, e.Units)
 		for _, index := range slices.Sorted(maps.Keys(e.Indexes)) {
 			fmt.Fprintf(&b, ", %s %v", index, e.Indexes[index])
 		}
@@ -82,7 +82,7 @@ func (t *Tables) Writes(tb testing.TB, database schema.Database, do func()) Ledg
 	var ledger Ledger
 	t.Recorder.observe(func(ctx context.Context, in middleware.InitializeInput,
 		next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-		writes := writesOf(in.Parameters, schema.Operation(awsmiddleware.GetOperationName(ctx)))
+		writes := writesOf(in.Parameters, schema.Action(awsmiddleware.GetOperationName(ctx)))
 		before := make([]map[string]types.AttributeValue, len(writes))
 		for i, w := range writes {
 			before[i] = t.read(tb, database, w)
@@ -103,12 +103,12 @@ func (t *Tables) Writes(tb testing.TB, database schema.Database, do func()) Ledg
 // written is a write of a request.
 type written struct {
 	table         string
-	operation     schema.Operation
+	operation     schema.Action
 	item          map[string]types.AttributeValue // or its key
 	inTransaction bool
 }
 
-func writesOf(input any, operation schema.Operation) []written {
+func writesOf(input any, operation schema.Action) []written {
 	switch input := input.(type) {
 	case *dynamodb.PutItemInput:
 		return []written{{table: aws.ToString(input.TableName), operation: operation, item: input.Item}}
@@ -156,7 +156,7 @@ func (t *Tables) read(tb testing.TB, database schema.Database, w written) map[st
 
 func (w written) entry(database schema.Database, before, after map[string]types.AttributeValue) Entry {
 	table, _ := database.Table(w.table)
-	e := Entry{Operation: w.operation, InTransaction: w.inTransaction, Units: max(1, units(before), units(after)),
+	e := Entry{Action: w.operation, InTransaction: w.inTransaction, Units: max(1, units(before), units(after)),
 		Indexes: map[string]float64{}}
 	var names []string
 	for _, name := range table.Key.Attributes() {

@@ -39,10 +39,10 @@ func (t *Tables) Measure(tb testing.TB, patterns []schema.AccessPattern, cases C
 		}
 		all := t.Recorder.Requests()
 		made := slices.DeleteFunc(slices.Clone(all), func(r Request) bool {
-			return r.Operation != p.Operation || r.Table != p.Table || r.Index != p.Index
+			return r.Action != p.Action || r.Table != p.Table || r.Index != p.Index
 		})
 		if len(made) == 0 {
-			tb.Errorf("%s: got the requests %+v, want a %s on %s %s", p.Name, all, p.Operation, p.Table, p.Index)
+			tb.Errorf("%s: got the requests %+v, want a %s on %s %s", p.Name, all, p.Action, p.Table, p.Index)
 			continue
 		}
 		if own != nil {
@@ -52,7 +52,7 @@ func (t *Tables) Measure(tb testing.TB, patterns []schema.AccessPattern, cases C
 		for _, r := range made {
 			units += r.Units
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f\t%s\n", p.Name, p.Operation, strings.TrimSuffix(p.Table+"/"+p.Index, "/"),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f\t%s\n", p.Name, p.Action, strings.TrimSuffix(p.Table+"/"+p.Index, "/"),
 			len(made), units, inOrigin(p))
 	}
 	if err := w.Flush(); err != nil {
