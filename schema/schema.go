@@ -371,6 +371,8 @@ type Route struct {
 	OutsideAPI bool
 	// Summary is one line for people.
 	Summary string
+
+	operation *Description
 }
 
 // Operations returns the routes of the platform's API: all but those that are outside of it.

@@ -21,7 +21,7 @@ const (
 // BulkBody is an action on many tasks.
 type BulkBody struct {
 	Action  string  `json:"action" enum:"set_status,delete_completed" doc:"set_status changes the status of the tasks of task_ids; delete_completed deletes all completed tasks."`
-	TaskIDs TaskIDs `json:"task_ids,omitempty" nullable:"true" minItems:"1" maxItems:"50" doc:"With set_status: the tasks, each once."`
+	TaskIDs TaskIDs `json:"task_ids,omitempty" strict:"distinct" nullable:"true" minItems:"1" maxItems:"50" doc:"With set_status: the tasks, each once."`
 	Status  Status  `json:"status,omitempty" nullable:"true" enum:"pending,in_progress,completed,cancelled" doc:"With set_status: their new status."`
 }
 

@@ -143,18 +143,18 @@ func (t Task) Next(wanted Task, now Timestamp) (Task, error) {
 // UserBody is what a user says about themselves.
 type UserBody struct {
 	Email string `json:"email" format:"email" maxLength:"254" doc:"Email address, kept as written. No two users have one that differs in case alone." example:"ann@example.com"`
-	Name  string `json:"name" minLength:"1" maxLength:"100" doc:"Name to be shown: more than white space. It is kept as written, and white space around it counts." example:"Ann"`
+	Name  string `json:"name" strict:"notblank" minLength:"1" maxLength:"100" doc:"Name to be shown: more than white space. It is kept as written, and white space around it counts." example:"Ann"`
 }
 
 // TaskBody is a whole task as its user gives it. Status "" means Pending for a new task, and no change for a replaced
 // one.
 type TaskBody struct {
-	Title       string   `json:"title" minLength:"1" maxLength:"200" doc:"More than white space. It is kept as written, and white space around it counts." example:"Water the plants"`
+	Title       string   `json:"title" strict:"notblank" minLength:"1" maxLength:"200" doc:"More than white space. It is kept as written, and white space around it counts." example:"Water the plants"`
 	Description Text     `json:"description,omitempty" nullable:"true" maxLength:"1000" example:"All but the cactus."`
 	Status      Status   `json:"status,omitempty" nullable:"true" enum:"pending,in_progress,completed,cancelled" doc:"Of a new task pending by default; a task that is replaced keeps the one it has. A completed task stays completed; a cancelled one may go on."`
 	Priority    Priority `json:"priority,omitempty" nullable:"true" enum:",low,medium,high,urgent" doc:"None by default." example:"high"`
 	Category    Text     `json:"category,omitempty" nullable:"true" maxLength:"50" doc:"Any text; none by default." example:"home"`
-	DueDate     Date     `json:"due_date,omitempty" nullable:"true" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"a date as YYYY-MM-DD" doc:"The day as YYYY-MM-DD, of the years 0001 to 9999; none by default." example:"2026-02-14"`
+	DueDate     Date     `json:"due_date,omitempty" strict:"day" nullable:"true" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"a date as YYYY-MM-DD" doc:"The day as YYYY-MM-DD, of the years 0001 to 9999; none by default." example:"2026-02-14"`
 }
 
 // Apply returns the task with the content of the input.
@@ -166,12 +166,12 @@ func (in TaskBody) Apply(task Task) Task {
 
 // TaskChangeBody is a change of a task. A nil field stays as it is. The zero value clears a field that may be empty.
 type TaskChangeBody struct {
-	Title       *string   `json:"title,omitzero" nullable:"false" minLength:"1" maxLength:"200" doc:"More than white space. It is kept as written, and white space around it counts." example:"Water all plants"`
+	Title       *string   `json:"title,omitzero" strict:"notblank" nullable:"false" minLength:"1" maxLength:"200" doc:"More than white space. It is kept as written, and white space around it counts." example:"Water all plants"`
 	Description *Text     `json:"description,omitzero" maxLength:"1000" doc:"Null or \"\" clears it."`
 	Status      *Status   `json:"status,omitzero" nullable:"false" enum:"pending,in_progress,completed,cancelled" doc:"A completed task stays completed; a cancelled one may go on."`
 	Priority    *Priority `json:"priority,omitzero" enum:",low,medium,high,urgent" doc:"Null or \"\" clears it."`
 	Category    *Text     `json:"category,omitzero" maxLength:"50" doc:"Null or \"\" clears it."`
-	DueDate     *Date     `json:"due_date,omitzero" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"a date as YYYY-MM-DD" doc:"The day as YYYY-MM-DD, of the years 0001 to 9999; null or \"\" clears it." example:"2026-02-14"`
+	DueDate     *Date     `json:"due_date,omitzero" strict:"day" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"a date as YYYY-MM-DD" doc:"The day as YYYY-MM-DD, of the years 0001 to 9999; null or \"\" clears it." example:"2026-02-14"`
 }
 
 // Apply returns the task with the change made.
@@ -218,7 +218,7 @@ type TaskFilter struct {
 	Sort     Sort     `query:"sort" enum:"created_at,status,due_date,priority,category" doc:"Order: created_at newest first, due_date earliest first, the others by name. All but created_at list only the tasks that have the field. By default due_date if the list is narrowed by dates, else created_at."`
 	Limit    int      `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many to return at most. A page may have fewer and still be continued."`
 	Cursor   Text     `query:"cursor" doc:"The next_cursor of the page before, with the same parameters otherwise, but for limit, which may change."`
-	Timezone string   `header:"X-Timezone" maxLength:"64" doc:"IANA name of the time zone that says which day is today; UTC by default." example:"Europe/Berlin"`
+	Timezone string   `header:"X-Timezone" strict:"timezone" maxLength:"64" doc:"IANA name of the time zone that says which day is today; UTC by default." example:"Europe/Berlin"`
 }
 
 // Check adds a problem for days that contradict each other, and for an unknown time zone. The cursor is checked when it

@@ -79,7 +79,7 @@ func api() schema.Platform {
 			{Name: "EraserFailures", Function: "eraser", Unit: schema.Count,
 				Description: "deletions that failed, and come again"},
 		},
-		Routes: routes(),
+		Routes: schema.Routes(Operations()...),
 		Lakes:  []schema.Lake{lake()},
 		Events: Events(),
 		Records: []schema.Record{
@@ -87,29 +87,6 @@ func api() schema.Platform {
 			{Name: "User", Table: appData, Form: User{}, Entity: "user"},
 		},
 	}
-}
-
-func routes() (all []schema.Route) {
-	add := func(id, method, path string, caller schema.Caller, summary string) {
-		all = append(all, schema.Route{ID: id, Method: method, Path: path, Function: "todoapi", Caller: caller,
-			Summary: summary})
-	}
-	add("createUser", "POST", "/api/v1/users/me", schema.CallerUser, "Create one's user")
-	add("readUser", "GET", "/api/v1/users/me", schema.CallerUser, "Read one's user")
-	add("replaceUser", "PUT", "/api/v1/users/me", schema.CallerUser, "Change one's name and email address")
-	add("deleteUser", "DELETE", "/api/v1/users/me", schema.CallerUser, "Delete one's user and everything of it")
-	add("createTask", "POST", "/api/v1/tasks", schema.CallerUser, "Create a task")
-	add("listTasks", "GET", "/api/v1/tasks", schema.CallerUser, "List, filter and search one's tasks")
-	add("readStats", "GET", "/api/v1/tasks/stats", schema.CallerUser, "Count one's tasks by status and by priority")
-	add("changeTasks", "POST", "/api/v1/tasks/bulk", schema.CallerUser,
-		"Change the status of many tasks, or delete the completed ones")
-	add("readTask", "GET", "/api/v1/tasks/{task_id}", schema.CallerUser, "Read a task")
-	add("replaceTask", "PUT", "/api/v1/tasks/{task_id}", schema.CallerUser, "Replace a task")
-	add("changeTask", "PATCH", "/api/v1/tasks/{task_id}", schema.CallerUser, "Change fields of a task")
-	add("deleteTask", "DELETE", "/api/v1/tasks/{task_id}", schema.CallerUser, "Delete a task")
-	add("readDocument", "GET", "/api/v1/openapi.json", schema.CallerAnyone, "Read this API's OpenAPI document")
-	add("readHealth", "GET", "/health", schema.CallerAnyone, "See that the API answers")
-	return all
 }
 
 func table() schema.Table {

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Document returns the OpenAPI 3.1 document of the operations registered so far, as JSON.
@@ -69,6 +70,17 @@ func OrNull(document *huma.OpenAPI, form, field, description string) {
 // RegisterDocument declares the operation that answers with the OpenAPI document. The first request
 // for the document makes it, so no other request waits for it.
 func RegisterDocument(s *Server, operation Operation, document func() ([]byte, error)) {
+	registerDocument(s, operation, document)
+}
+
+// BindDocument is [Bind] for the operation that answers with the OpenAPI document. The first request for the document
+// makes it, so no other request waits for it.
+func BindDocument(s *Server, op schema.Operation[schema.None, schema.None, schema.Document],
+	document func() ([]byte, error)) {
+	registerDocument(s, operationOf(op.Describe()), document)
+}
+
+func registerDocument(s *Server, operation Operation, document func() ([]byte, error)) {
 	operation.Form = &huma.Schema{Type: huma.TypeObject}
 	made := sync.OnceValues(func() ([]byte, error) {
 		body, err := document()
@@ -91,6 +103,13 @@ type Health struct {
 // RegisterHealth declares the operation that answers while the API is up.
 func RegisterHealth(s *Server, operation Operation) {
 	Serve(s, operation, func(context.Context, *struct{}) (Health, error) { return Health{Status: "ok"}, nil })
+}
+
+// BindHealth is [Bind] for the operation that answers while the API is up.
+func BindHealth(s *Server, op schema.Operation[schema.None, schema.None, schema.Health]) {
+	Bind(s, op, func(context.Context, Request[schema.None, schema.None]) (schema.Health, error) {
+		return schema.Health{Status: "ok"}, nil
+	})
 }
 
 // JSON returns JSON content of that form.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
@@ -53,8 +54,8 @@ type inputParameter struct {
 // input describes an operation's input, and returns its form.
 func (s *operations) input(of reflect.Type, operation *huma.Operation) *inputForm {
 	in := &inputForm{Registry: s.document.Components.Schemas, operation: operation}
-	for _, field := range reflect.VisibleFields(of) {
-		if field.Name == "Body" {
+	for _, field := range fieldsOf(of) {
+		if field.Name == "Body" && field.Type != reflect.TypeFor[schema.None]() {
 			form := huma.SchemaFromField(in, field, of.Name()+field.Name)
 			operation.RequestBody = &huma.RequestBody{Required: field.Type.Kind() != reflect.Pointer,
 				Content: JSON(form, nil)}
@@ -78,6 +79,20 @@ func (s *operations) input(of reflect.Type, operation *huma.Operation) *inputFor
 		}
 	}
 	return in
+}
+
+// fieldsOf are the fields of an input, with those of its parameters.
+func fieldsOf(input reflect.Type) (fields []reflect.StructField) {
+	for _, field := range reflect.VisibleFields(input) {
+		fields = append(fields, field)
+		if field.Name == "Params" && field.Type.Kind() == reflect.Struct {
+			for _, each := range reflect.VisibleFields(field.Type) {
+				each.Index = append(slices.Clone(field.Index), each.Index...)
+				fields = append(fields, each)
+			}
+		}
+	}
+	return fields
 }
 
 // resolved is the form that a reference leads to.

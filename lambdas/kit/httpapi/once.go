@@ -75,17 +75,20 @@ func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R
 			op.Form = form
 		}
 	}
-	work = instead(work)
+	do := instead(work)
 	_, isKeyed := any(new(I)).(IdempotencyKeyer)
 	register(s, s.once(op, isKeyed), func(ctx context.Context, input *I) (idempotency.Response, error) {
-		keyed, _ := any(input).(IdempotencyKeyer)
-		return s.mutate(ctx, keyed, answered(func(result R) (int, any) { return answer(ctx, input, result) }),
-			func(ctx context.Context) (any, error) { return work(ctx, input) })
+		var keyOf func() (string, []byte, error)
+		if keyed, ok := any(input).(IdempotencyKeyer); ok {
+			keyOf = keyed.Key
+		}
+		return s.mutate(ctx, keyOf, answered(func(result R) (int, any) { return answer(ctx, input, result) }),
+			func(ctx context.Context) (any, error) { return do(ctx, input) })
 	})
 }
 
 // mutate carries a request of [Mutate] out, or returns the answer that it had before.
-func (s *Server) mutate(ctx context.Context, keyed IdempotencyKeyer, answer func(any) (idempotency.Response, error),
+func (s *Server) mutate(ctx context.Context, keyOf func() (string, []byte, error), answer func(any) (idempotency.Response, error),
 	work func(context.Context) (any, error)) (idempotency.Response, error) {
 	request, config := requestFrom(ctx), s.config.Idempotency
 	attempt := idempotency.Request{Keys: config.Keys, Scope: request.caller.ID, Key: request.key,
@@ -98,9 +101,9 @@ func (s *Server) mutate(ctx context.Context, keyed IdempotencyKeyer, answer func
 			response, err := kept(failure.Status, failure.Body)
 			return response, err == nil
 		}}
-	if keyed != nil {
+	if keyOf != nil {
 		var err error
-		if attempt.Key, attempt.Content, err = keyed.Key(); err != nil {
+		if attempt.Key, attempt.Content, err = keyOf(); err != nil {
 			return idempotency.Response{}, err
 		}
 		attempt.Refusal = nil
@@ -110,10 +113,10 @@ func (s *Server) mutate(ctx context.Context, keyed IdempotencyKeyer, answer func
 		request.startChecks()
 	}
 	response, replayed, err := attempt.Do(ctx, work)
-	if keyed == nil && errors.Is(err, idempotency.ErrOtherRequest) {
+	if keyOf == nil && errors.Is(err, idempotency.ErrOtherRequest) {
 		err = validate.Errorf(KeyHeader, validate.RuleConflict, "%s", idempotency.ErrOtherRequest)
 	}
-	if keyed == nil && replayed {
+	if keyOf == nil && replayed {
 		request.SetHeader(ReplayedHeader, "true")
 	}
 	return response, err

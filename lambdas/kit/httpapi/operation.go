@@ -65,6 +65,8 @@ type Operation struct {
 	// [Mutate] sets both.
 	read     func(*Context) error
 	describe func(*huma.Operation)
+	// described is the value of the contract that it was bound to.
+	described schema.Description
 }
 
 // OneOf has a value of each form that an answer may have.
@@ -172,9 +174,9 @@ func Serve[I, R any](s *Server, op Operation, work func(context.Context, *I) (R,
 	if op.Form == nil {
 		op.Form = form
 	}
-	work = instead(work)
+	do := instead(work)
 	register(s, op, func(ctx context.Context, input *I) (idempotency.Response, error) {
-		result, err := work(ctx, input)
+		result, err := do(ctx, input)
 		if err != nil {
 			return idempotency.Response{}, err
 		}
@@ -183,8 +185,8 @@ func Serve[I, R any](s *Server, op Operation, work func(context.Context, *I) (R,
 }
 
 // instead is the work, unless something stands in for it (package standin).
-func instead[I, R any](work func(context.Context, *I) (R, error)) func(context.Context, *I) (R, error) {
-	return func(ctx context.Context, input *I) (result R, err error) {
+func instead[I, R any](work func(context.Context, I) (R, error)) func(context.Context, I) (R, error) {
+	return func(ctx context.Context, input I) (result R, err error) {
 		if done, err := standin.Work(ctx, &result); done {
 			return result, err
 		}

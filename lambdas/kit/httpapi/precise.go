@@ -2,11 +2,14 @@ package httpapi
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Forms are changes of forms, by their places or names.
@@ -28,6 +31,11 @@ func (s *Server) precise(op Operation, in *inputForm) {
 			op.Stricter[place](form)
 		}
 	}
+	for place, tag := range strictPlaces(op.described) {
+		if form := in.at(place); form != nil {
+			in.keep(tag)(form)
+		}
+	}
 	declared := map[*huma.Param]bool{}
 	for _, p := range in.parameters {
 		declared[p.Param] = true
@@ -47,6 +55,13 @@ func (s *Server) precise(op Operation, in *inputForm) {
 				form.MinLength = &least
 			}
 		}
+	}
+	for _, variant := range op.described.Variants {
+		form := Variant{Required: variant.Required, Fields: Forms{}}
+		for name, tag := range variant.Strict {
+			form.Fields[name] = in.keep(tag)
+		}
+		op.Variants = append(op.Variants, form)
 	}
 	if len(op.Variants) == 0 {
 		return
@@ -167,3 +182,85 @@ const noControl = `^[^\u0000-\u001f\u007f]*$`
 // entityTags is the pattern of If-Match (RFC 9110, section 13.1.1): *, or a list of entity tags with at least one comma
 // between two of them.
 const entityTags = `^[ \t]*(\*|[ \t,]*(W/)?"[!#-~\u0080-\uffff]*"([ \t]*,[ \t,]*(W/)?"[!#-~\u0080-\uffff]*")*[ \t,]*)[ \t]*$`
+
+// strictPlaces are the tags strict of an operation's input, by place.
+func strictPlaces(d schema.Description) map[string]string {
+	places := map[string]string{}
+	if d.Params() != nil {
+		for _, field := range reflect.VisibleFields(d.Params()) {
+			for _, in := range []string{"path", "query", "header"} {
+				name, _, _ := strings.Cut(field.Tag.Get(in), ",")
+				if tag := field.Tag.Get("strict"); tag != "" && name != "" {
+					places[in+"."+name] = tag
+				}
+			}
+		}
+	}
+	addStrictFields(places, "body", d.Body())
+	maps.Copy(places, d.Strict)
+	return places
+}
+
+// addStrictFields adds the tags strict of a form and of the forms in it.
+func addStrictFields(places map[string]string, place string, form reflect.Type) {
+	for form != nil && (form.Kind() == reflect.Pointer || form.Kind() == reflect.Slice) {
+		if form.Kind() == reflect.Slice {
+			place += "[0]"
+		}
+		form = form.Elem()
+	}
+	if form == nil || form.Kind() != reflect.Struct {
+		return
+	}
+	for _, field := range reflect.VisibleFields(form) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		if tag := field.Tag.Get("strict"); tag != "" {
+			places[place+"."+name] = tag
+		}
+		addStrictFields(places, place+"."+name, field.Type)
+	}
+}
+
+// keep makes a form as strict as a tag strict says. A field that is always null stays so.
+func (in *inputForm) keep(tag string) func(*huma.Schema) {
+	rules, err := schema.StrictRules(tag)
+	if err != nil {
+		panic("httpapi: " + err.Error())
+	}
+	return func(form *huma.Schema) {
+		for _, rule := range rules {
+			in.keepRule(form, rule)
+		}
+	}
+}
+
+func (in *inputForm) keepRule(form *huma.Schema, rule schema.Strict) {
+	switch rule.Name {
+	case "uuid":
+		Format("uuid")(form)
+	case "timezone":
+		Format(TimezoneFormat)(form)
+	case "notblank":
+		NotBlank(form)
+	case "day":
+		DayOrEmpty(form)
+	case "distinct":
+		DistinctItems(form)
+	case "empty":
+		NoItems(form)
+	case "null":
+		Absent(form)
+	case "one":
+		Only(strings.Split(rule.Value, "|")...)(form)
+	case "each":
+		in.keep(rule.Value)(in.resolved(form.Items))
+	case "atleast":
+		entries, _ := strconv.Atoi(rule.Value)
+		AtLeast(entries)(form)
+	case "pattern":
+		Pattern(rule.Value)(form)
+	}
+}

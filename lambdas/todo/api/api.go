@@ -1,5 +1,4 @@
-// Package api serves To-Do over HTTP. One declaration per operation gives its
-// routing, its validation and its part of the OpenAPI document.
+// Package api serves To-Do over HTTP: it binds the operations of the contract to the service.
 //
 // Where the wire contract is silent, the API decides: moments are RFC 3339 text in UTC with whole
 // seconds, as the table keeps them; an optional field without a value is null in an answer, and
@@ -72,13 +71,9 @@ func newServer(a *API) *server {
 		Log:   a.Log,
 		Clock: a.Clock,
 	})}
-	s.registerUsers()
-	s.registerTasks()
-	s.registerTaskChanges()
-	s.registerBulk()
-	httpapi.RegisterDocument(s.Server, httpapi.Operation{ID: "readDocument",
-		Description: "Returns the description of all routes."}, Document)
-	httpapi.RegisterHealth(s.Server, httpapi.Operation{ID: "readHealth",
-		Description: "Answers, without looking at the table."})
+	s.bindUsers()
+	s.bindTasks()
+	httpapi.BindDocument(s.Server, todo.ReadDocument, Document)
+	httpapi.BindHealth(s.Server, todo.ReadHealth)
 	return s
 }

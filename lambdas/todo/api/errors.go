@@ -7,13 +7,9 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
-
-// ErrorResponse is the form of every error but 422.
-type ErrorResponse struct {
-	Detail string `json:"detail" doc:"What went wrong, and what to do." example:"there is no such task"`
-}
 
 // InvalidResponse is the form of 422: values that are not allowed.
 type InvalidResponse struct {
@@ -37,7 +33,7 @@ func failures() httpapi.Errors {
 			if problems := f.Problems(); problems != nil && f.Status == http.StatusUnprocessableEntity {
 				return InvalidResponse{problems}
 			}
-			return ErrorResponse{f.Message}
+			return todo.ErrorResponse{Detail: f.Message}
 		},
 		Always: []error{validate.Errorf("title", validate.RuleRequired, "is missing, but required")},
 	}
