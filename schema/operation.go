@@ -164,12 +164,10 @@ type Document []byte
 //	one=a|b       one of these texts
 //	each=RULE     a list whose entries keep the rule
 //	null          a field that is left out or null
-//	^pattern$     a text that matches, to the end of the tag
+//	pattern=REGEX a text that matches; the expression goes to the end of the tag
 type Strict struct {
-	// Name is the word before the equals sign, or "pattern".
-	Name string
-	// Value is what follows.
-	Value string
+	// Name is the word before the equals sign, and Value what follows it.
+	Name, Value string
 }
 
 // strictNames are the names of rules, and whether a rule has a value.
@@ -179,8 +177,8 @@ var strictNames = map[string]bool{"uuid": false, "timezone": false, "notblank": 
 // StrictRules reads a tag strict. An error names a rule that there is not.
 func StrictRules(tag string) (rules []Strict, err error) {
 	for tag != "" {
-		if strings.HasPrefix(tag, "^") {
-			return append(rules, Strict{"pattern", tag}), nil
+		if expression, ok := strings.CutPrefix(tag, "pattern="); ok {
+			return append(rules, Strict{"pattern", expression}), nil
 		}
 		var rule string
 		rule, tag, _ = strings.Cut(tag, ",")

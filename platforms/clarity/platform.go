@@ -26,7 +26,7 @@ func Platform() schema.Platform {
 		RequestHeaders:  []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match"},
 		ResponseHeaders: []string{"ETag", "Idempotency-Replayed", "Location", "Retry-After"},
 		Metrics:         metrics(),
-		Routes:          routes(),
+		Routes:          schema.Routes(Operations()...),
 		Events:          Events(),
 		Records: []schema.Record{
 			{Name: "Attempt", Table: "Attempts", Form: Attempt{}},
@@ -93,26 +93,6 @@ func metrics() []schema.Metric {
 		{Name: "ProfilesAdded", Function: "profiler", Unit: schema.Count,
 			Description: "profiles added; a repeated change adds none"},
 	}
-}
-
-func routes() []schema.Route {
-	var routes []schema.Route
-	add := func(id, method, path string, caller schema.Caller, summary string) {
-		routes = append(routes, schema.Route{ID: id, Method: method, Path: path, Function: "clarityapi", Caller: caller,
-			Summary: summary})
-	}
-	add("createAttempt", "POST", "/attempts", schema.CallerUser, "Begin an attempt, or submit a completed one")
-	add("listAttempts", "GET", "/attempts", schema.CallerUser, "List one's attempts, newest first")
-	add("readAttempt", "GET", "/attempts/{id}", schema.CallerUser, "Read an attempt")
-	add("saveAttempt", "PUT", "/attempts/{id}", schema.CallerUser, "Save, complete or abandon an attempt in progress")
-	add("evaluateAttempt", "POST", "/attempts/{id}/evaluate", schema.CallerUser,
-		"Evaluate a completed attempt whose evaluation failed")
-	add("listScenarios", "GET", "/scenarios", schema.CallerUser, "List the active scenarios")
-	add("readScenario", "GET", "/scenarios/{id}", schema.CallerUser, "Read a scenario")
-	add("readProfile", "GET", "/users/me/profile", schema.CallerUser, "Read one's latest profile")
-	add("listProfiles", "GET", "/users/me/profile/history", schema.CallerUser, "List one's profiles, newest first")
-	add("readDocument", "GET", "/openapi.json", schema.CallerAnyone, "Read this API's OpenAPI document")
-	return routes
 }
 
 const moment = "RFC 3339 in UTC with milliseconds"

@@ -29,9 +29,9 @@ type Rendering struct {
 
 // Proposal is a term that a user proposes for the lexicon, also on the wire.
 type Proposal struct {
-	Term    string `json:"slang_term" dynamodbav:"slang_term" minLength:"1" maxLength:"100" doc:"It needs a letter, digit or symbol." example:"parallel parked" attribute:"The term, as it was submitted"`
-	Meaning string `json:"meaning" dynamodbav:"meaning" minLength:"1" maxLength:"500" example:"Pleased with something small that one did well" attribute:"What it means, up to 500 characters"`
-	Example string `json:"example_usage" dynamodbav:"example_usage" minLength:"1" maxLength:"500" doc:"A sentence with the term." example:"She fixed the printer and was parallel parked all day." attribute:"A sentence with it, up to 500 characters"`
+	Term    string `json:"slang_term" strict:"pattern=[^\\u0000-#%-*,-/:;?@[-\\]_\\u0060{}\\u007f-\\u00a1\\u00a7\\u00ab\\u00ad\\u00b4\\u00b6\\u00b7\\u00bb\\u00bf]" dynamodbav:"slang_term" minLength:"1" maxLength:"100" doc:"It needs a letter, digit or symbol." example:"parallel parked" attribute:"The term, as it was submitted"`
+	Meaning string `json:"meaning" strict:"notblank" dynamodbav:"meaning" minLength:"1" maxLength:"500" example:"Pleased with something small that one did well" attribute:"What it means, up to 500 characters"`
+	Example string `json:"example_usage" strict:"notblank" dynamodbav:"example_usage" minLength:"1" maxLength:"500" doc:"A sentence with the term." example:"She fixed the printer and was parallel parked all day." attribute:"A sentence with it, up to 500 characters"`
 	// Context may be empty.
 	Context string `json:"context,omitempty" dynamodbav:"context,omitempty" nullable:"true" maxLength:"500" doc:"Where the term is from, or who uses it." attribute:"Where it is from, up to 500 characters; absent when not given"`
 }

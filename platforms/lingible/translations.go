@@ -8,7 +8,7 @@ import (
 
 // TranslationInput is a request for a translation, on the wire.
 type TranslationInput struct {
-	Text string `json:"text" minLength:"1" maxLength:"100" doc:"Up to 50 characters of a free user, and up to 100 of a premium user." example:"no cap"`
+	Text string `json:"text" strict:"notblank" minLength:"1" maxLength:"100" doc:"Up to 50 characters of a free user, and up to 100 of a premium user." example:"no cap"`
 	// Direction is [ToStandard] if empty.
 	Direction Direction `json:"direction,omitempty" nullable:"true" enum:"to_standard,to_slang" default:"to_standard"`
 }

@@ -1,5 +1,4 @@
-// Package api serves Clarity over HTTP. One declaration per operation gives its routing, its
-// validation and its part of the OpenAPI document.
+// Package api serves Clarity over HTTP: it binds the operations of the contract to the service.
 //
 // Where the wire contract is silent, the API decides: it ignores unknown fields and query parameters,
 // and treats null as an optional field left out; it reads a body without a Content-Type as JSON, and
@@ -50,11 +49,11 @@ func Document() ([]byte, error) { return newServer(&API{}).Document() }
 // server has the routes with their operations.
 type server struct {
 	*httpapi.Server
-	api *API
+	service *service.Service
 }
 
 func newServer(a *API) *server {
-	s := &server{api: a, Server: httpapi.New(httpapi.Config{
+	s := &server{service: a.Service, Server: httpapi.New(httpapi.Config{
 		Platform: clarity.Platform(),
 		Extra:    a.Extra,
 		Description: "People work through a scenario's questions, a rubric of eight dimensions evaluates their " +
@@ -82,8 +81,8 @@ func newServer(a *API) *server {
 		Log:   a.Log,
 		Clock: a.Clock,
 	})}
-	s.registerAttempts()
-	s.registerOthers()
+	s.bindAttempts()
+	s.bindOthers()
 	return s
 }
 

@@ -1,5 +1,4 @@
-// Package api serves Lingible over HTTP. One declaration per operation gives its routing, its
-// validation and its part of the OpenAPI document.
+// Package api serves Lingible over HTTP: it binds the operations of the contract to the service.
 //
 // Where the wire contract is silent, the API decides: it ignores unknown fields and query parameters,
 // and treats null as an optional field left out; it reads a body without a Content-Type as JSON, and
@@ -55,7 +54,7 @@ func Document() ([]byte, error) {
 // server has the routes with their operations.
 type server struct {
 	*httpapi.Server
-	api *API
+	service *service.Service
 }
 
 func newServer(a *API) *server {
@@ -63,7 +62,7 @@ func newServer(a *API) *server {
 	admin := httpapi.ByToken("adminToken", "A token of this platform's issuer, of a user in the group admin.")
 	user.Errors = []error{lingible.ErrUserDeleted}
 	admin.Errors = user.Errors
-	s := &server{api: a, Server: httpapi.New(httpapi.Config{
+	s := &server{service: a.Service, Server: httpapi.New(httpapi.Config{
 		Platform: lingible.Platform(),
 		Extra:    a.Extra,
 		Description: "People translate slang into standard English and back, submit terms to a lexicon and vote on " +
@@ -92,24 +91,21 @@ func newServer(a *API) *server {
 		Log:   a.Log,
 		Clock: a.Clock,
 	})}
-	s.registerUsers()
-	s.registerTranslations()
-	s.registerSlang()
-	s.registerTrends()
-	s.registerQuiz()
-	httpapi.RegisterHealth(s.Server, httpapi.Operation{ID: "readHealth", Description: "Answers while the API is up."})
-	httpapi.RegisterDocument(s.Server, httpapi.Operation{ID: "readDocument",
-		Description: "Returns the description of all routes.",
-	}, Document)
+	s.bindUsers()
+	s.bindTranslations()
+	s.bindSlang()
+	s.bindQuiz()
+	httpapi.BindHealth(s.Server, lingible.ReadHealth)
+	httpapi.BindDocument(s.Server, lingible.ReadDocument, Document)
 	return s
 }
 
 type callerKey struct{}
 
-// admit refuses every request of a deleted account but one for its deletion.
+// admit refuses every request of a deleted account but one for its deletion: its answer may have been lost.
 func (a *API) admit(ctx *httpapi.Context) (context.Context, error) {
 	caller := callerFrom(ctx.Context())
-	if ctx.Route.Caller.Authenticated() && ctx.Declared().ID != deleteUser {
+	if ctx.Route.Caller.Authenticated() && ctx.Declared().ID != lingible.DeleteUser.ID {
 		var check func(context.Context) error
 		caller, check = a.Service.Admit(caller)
 		ctx.WhileReading(check)
@@ -131,4 +127,17 @@ func callerFrom(ctx context.Context) service.Caller {
 		caller.SignedIn = time.Unix(int64(seconds), 0)
 	}
 	return caller
+}
+
+// userKeys are the idempotency keys of users alone: nothing is written for a caller whose account is
+// deleted. The account cleaner begins when the requests that were admitted before have ended.
+type userKeys struct{ idempotency.Claims }
+
+// Begin implements [idempotency.Claims].
+func (k userKeys) Begin(ctx context.Context, user, key string, request []byte, lease time.Duration) (*idempotency.Claim,
+	*idempotency.Response, error) {
+	if err := callerFrom(ctx).Admitted(ctx); err != nil {
+		return nil, nil, err
+	}
+	return k.Claims.Begin(ctx, user, key, request, lease)
 }

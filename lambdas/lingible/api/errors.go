@@ -70,8 +70,3 @@ func failures(clock wire.Clock) httpapi.Errors {
 		OfBodies: []error{validate.Errorf("text", validate.RuleRequired, "is missing, but required")},
 	}
 }
-
-// badQuery is an example of the errors of operations whose query has parameters.
-func badQuery() error {
-	return validate.Errorf("limit", validate.RuleRange, "expected number <= 100; got 101")
-}

@@ -155,11 +155,11 @@ func keySchema(index schema.Index) []types.KeySchemaElement {
 // Request is one request to DynamoDB.
 type Request struct {
 	// Pattern is the name of its access pattern.
-	Pattern   string
-	Action schema.Action
-	Table     string // of a request on one table
-	Index     string
-	Input     any // the SDK's
+	Pattern string
+	Action  schema.Action
+	Table   string // of a request on one table
+	Index   string
+	Input   any // the SDK's
 	// Units are the capacity units that the tables and their indexes consumed.
 	Units float64
 }

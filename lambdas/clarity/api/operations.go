@@ -1,0 +1,113 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// requestBy is a request without a body.
+type requestBy[P any] = httpapi.Request[P, schema.None]
+
+func (s *server) bindAttempts() {
+	httpapi.BindWork(s.Server, clarity.CreateAttempt, httpapi.Work[schema.None, clarity.Submission, clarity.Attempt]{
+		Do: func(ctx context.Context, r httpapi.Request[schema.None, clarity.Submission]) (clarity.Attempt, error) {
+			id, err := attemptID(ctx, r.Body)
+			if err != nil {
+				return clarity.Attempt{}, err
+			}
+			a, err := s.service.Submit(ctx, r.Caller.ID, id, r.Body)
+			return a, s.orNone(ctx, err)
+		},
+		Answer: func(a clarity.Attempt) (int, any) { return http.StatusCreated, withoutAnswers(a) },
+	})
+	httpapi.BindWork(s.Server, clarity.SaveAttempt, httpapi.Work[clarity.AttemptParams, clarity.Save, clarity.Attempt]{
+		Do: func(ctx context.Context,
+			r httpapi.Request[clarity.AttemptParams, clarity.Save]) (clarity.Attempt, error) {
+			return httpapi.IfMatch(ctx, func(version int) (clarity.Attempt, error) {
+				return s.service.Save(ctx, r.Caller.ID, r.Params.ID, r.Body, version,
+					idempotency.ClaimFrom(ctx) != nil)
+			})
+		},
+		Answer: func(a clarity.Attempt) (int, any) { return http.StatusOK, withoutAnswers(a) },
+	})
+	httpapi.Bind(s.Server, clarity.ListAttempts,
+		func(ctx context.Context, r requestBy[clarity.PageParams]) (clarity.AttemptList, error) {
+			return s.service.Attempts(ctx, r.Caller.ID, r.Params.Limit, r.Params.NextToken)
+		})
+	httpapi.Bind(s.Server, clarity.ReadAttempt,
+		func(ctx context.Context, r requestBy[clarity.AttemptParams]) (clarity.Attempt, error) {
+			return s.service.Attempt(ctx, r.Caller.ID, r.Params.ID)
+		})
+	httpapi.Bind(s.Server, clarity.EvaluateAttempt,
+		func(ctx context.Context, r requestBy[clarity.AttemptParams]) (clarity.Attempt, error) {
+			a, err := s.service.Evaluate(ctx, r.Caller.ID, r.Params.ID)
+			return withoutAnswers(a), err
+		})
+}
+
+func (s *server) bindOthers() {
+	httpapi.Bind(s.Server, clarity.ListScenarios,
+		func(ctx context.Context, r requestBy[clarity.ScenariosParams]) (clarity.ScenarioList, error) {
+			found, err := s.service.Scenarios.Active(ctx, r.Params.Difficulty)
+			return clarity.ScenarioList{Scenarios: append([]clarity.Scenario{}, found...)}, err
+		})
+	httpapi.Bind(s.Server, clarity.ReadScenario,
+		func(ctx context.Context, r requestBy[clarity.ScenarioParams]) (clarity.Scenario, error) {
+			scenario, err := s.service.Scenarios.Scenario(ctx, r.Params.ID)
+			return scenario, s.orNone(ctx, err)
+		})
+	httpapi.Bind(s.Server, clarity.ReadProfile,
+		func(ctx context.Context, r requestBy[schema.None]) (clarity.Profile, error) {
+			return s.service.LatestProfile(ctx, r.Caller.ID)
+		})
+	httpapi.Bind(s.Server, clarity.ListProfiles,
+		func(ctx context.Context, r requestBy[clarity.PageParams]) (clarity.ProfileList, error) {
+			return s.service.Profiles(ctx, r.Caller.ID, r.Params.Limit, r.Params.NextToken)
+		})
+	httpapi.BindDocument(s.Server, clarity.ReadDocument, Document)
+}
+
+// attemptID is the id of the attempt that a request makes, the same in each attempt at a request with
+// an idempotency key: so an attempt after a killed function finds what that has stored. It follows
+// from the request, too, because a key may come again with another request after a day. A request
+// without a key has no id yet, which is "".
+func attemptID(ctx context.Context, in clarity.Submission) (string, error) {
+	claim := idempotency.ClaimFrom(ctx)
+	if claim == nil {
+		return "", nil
+	}
+	content, err := json.Marshal(in)
+	if err != nil {
+		return "", fmt.Errorf("make the attempt's id: %w", err)
+	}
+	return uuid.NewHash(sha256.New(), uuid.NameSpaceOID, fmt.Appendf(nil, "%q %s", claim.Key(), content), 8).String(),
+		nil
+}
+
+// withoutAnswers is an attempt as it answers the request that has its answers.
+func withoutAnswers(a clarity.Attempt) clarity.Attempt {
+	a.Answers = nil
+	return a
+}
+
+// orNone makes [clarity.ErrScenarioNotFound] say so if no scenario is active at all.
+func (s *server) orNone(ctx context.Context, err error) error {
+	if !errors.Is(err, clarity.ErrScenarioNotFound) {
+		return err
+	}
+	if list, failed := s.service.Scenarios.Active(ctx, ""); failed == nil && len(list) == 0 {
+		return clarity.ErrNoScenarios
+	}
+	return err
+}
