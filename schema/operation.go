@@ -163,7 +163,7 @@ type Document []byte
 //	atleast=2     a list of at least that many entries, each once
 //	one=a|b       one of these texts
 //	each=RULE     a list whose entries keep the rule
-//	null          a field that is left out or null
+//	null          a field that is left out or null; null=TEXT describes it by the text, to the end of the tag
 //	pattern=REGEX a text that matches; the expression goes to the end of the tag
 type Strict struct {
 	// Name is the word before the equals sign, and Value what follows it.
@@ -179,6 +179,9 @@ func StrictRules(tag string) (rules []Strict, err error) {
 	for tag != "" {
 		if expression, ok := strings.CutPrefix(tag, "pattern="); ok {
 			return append(rules, Strict{"pattern", expression}), nil
+		}
+		if text, ok := strings.CutPrefix(tag, "null="); ok {
+			return append(rules, Strict{"null", text}), nil
 		}
 		var rule string
 		rule, tag, _ = strings.Cut(tag, ",")

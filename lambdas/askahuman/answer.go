@@ -13,40 +13,24 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
-// Receipt is what a person gets for an answer.
-type Receipt struct {
-	ResponseID   string            `json:"response_id" format:"uuid"`
-	PointsEarned int               `json:"points_earned" example:"12"`
-	NewBadges    []askahuman.Badge `json:"new_badges" nullable:"false"`
-	TotalPoints  int               `json:"total_points" example:"112"`
-	Answers      int               `json:"answers" doc:"How many have answered the question, this answer included. It is exact for the first answer and where completed is true; else it is at least as many, for others may answer at the same moment." example:"3"`
-	Completed    bool              `json:"completed" doc:"True: the question has all the answers that it wanted, and this was the last one."`
-	// Nil: there is no badge left.
-	NextBadge *askahuman.NextBadge `json:"next_badge"`
-	// Nil: not told.
-	OptionShares []int `json:"option_shares,omitempty" nullable:"false" doc:"How many chose each option, this answer included, in the order of options: whole percent, 100 together. Only of a multiple choice question with five answers or more, on a platform that tells them; absent also if they could not be read." example:"[60,40]"`
-	// SinceAsked is the age of the question.
-	SinceAsked time.Duration `json:"-"`
-}
-
 // Answer stores a person's answer and its points; zone decides when the person's
 // days begin and end, nil is UTC.
 //
 // It returns an [*validate.Error], [askahuman.ErrQuestionNotFound], [askahuman.ErrAlreadyAnswered] (also when the
 // question has ended since), [askahuman.ErrQuestionClosed], [askahuman.ErrBlocked], or, when too many answer at once,
 // an error that wraps [retry.ErrStale]: try again later.
-func (s *Service) Answer(ctx context.Context, personHash string, zone *time.Location, answer askahuman.Answer) (Receipt,
+func (s *Service) Answer(ctx context.Context, personHash string, zone *time.Location, answer askahuman.Answer) (askahuman.Receipt,
 	error) {
 	if zone == nil {
 		zone = time.UTC
 	}
 	if err := validate.Form(answer); err != nil {
-		return Receipt{}, err
+		return askahuman.Receipt{}, err
 	}
 	if !askahuman.IsID(answer.QuestionID) {
-		return Receipt{}, askahuman.ErrQuestionNotFound
+		return askahuman.Receipt{}, askahuman.ErrQuestionNotFound
 	}
-	var receipt Receipt
+	var receipt askahuman.Receipt
 	err := retry.Do(ctx, func() (err error) {
 		receipt, err = s.answer(ctx, personHash, zone, answer)
 		return err
@@ -58,26 +42,26 @@ func (s *Service) Answer(ctx context.Context, personHash string, zone *time.Loca
 }
 
 // answer tries once.
-func (s *Service) answer(ctx context.Context, personHash string, zone *time.Location, answer askahuman.Answer) (Receipt,
+func (s *Service) answer(ctx context.Context, personHash string, zone *time.Location, answer askahuman.Answer) (askahuman.Receipt,
 	error) {
 	now := s.Clock.Now()
 	known, err := s.knownFor(ctx, personHash, answer.QuestionID, now)
 	if err != nil {
-		return Receipt{}, err
+		return askahuman.Receipt{}, err
 	}
 	switch {
 	case known.answered:
-		return Receipt{}, askahuman.ErrAlreadyAnswered
+		return askahuman.Receipt{}, askahuman.ErrAlreadyAnswered
 	case !known.stats.BlockedAt.IsZero():
-		return Receipt{}, askahuman.ErrBlocked
+		return askahuman.Receipt{}, askahuman.ErrBlocked
 	case !known.question.HiddenAt.IsZero():
-		return Receipt{}, askahuman.ErrQuestionNotFound
+		return askahuman.Receipt{}, askahuman.ErrQuestionNotFound
 	}
 	if !known.question.AnswerableAt(now) {
-		return Receipt{}, s.refusal(ctx, personHash, answer.QuestionID)
+		return askahuman.Receipt{}, s.refusal(ctx, personHash, answer.QuestionID)
 	}
 	if err := answer.ValidateFor(known.question); err != nil {
-		return Receipt{}, err
+		return askahuman.Receipt{}, err
 	}
 
 	response := answer.ResponseTo(known.question, personHash, now)
@@ -88,12 +72,12 @@ func (s *Service) answer(ctx context.Context, personHash string, zone *time.Loca
 
 	answers, err := s.submitResponse(ctx, known.question, response, stats)
 	if errors.Is(err, askahuman.ErrQuestionClosed) {
-		return Receipt{}, s.refusal(ctx, personHash, answer.QuestionID)
+		return askahuman.Receipt{}, s.refusal(ctx, personHash, answer.QuestionID)
 	}
 	if err != nil {
-		return Receipt{}, wrap(err, "store the answer")
+		return askahuman.Receipt{}, wrap(err, "store the answer")
 	}
-	return Receipt{
+	return askahuman.Receipt{
 		ResponseID:   response.ID,
 		PointsEarned: points,
 		NewBadges:    earned,

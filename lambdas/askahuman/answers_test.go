@@ -213,7 +213,7 @@ func answering(s *platform, now time.Time) *Service {
 }
 
 type outcome struct {
-	receipt Receipt
+	receipt askahuman.Receipt
 	err     error
 }
 

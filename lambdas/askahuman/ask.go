@@ -38,35 +38,18 @@ func (s *Service) checkCallback(ask askahuman.Ask) error {
 	return nil
 }
 
-// QuestionWithResponses is a question with its answers.
-type QuestionWithResponses struct {
-	askahuman.Question
-	Responses []askahuman.Response `json:"responses" nullable:"false" doc:"The answers, oldest first."`
-	Hidden    int                  `json:"hidden_responses,omitempty" minimum:"1" doc:"How many answers operators have hidden: they are neither here nor in the summary." example:"1"`
-	Webhook   *askahuman.Delivery  `json:"webhook,omitempty" doc:"Of a question with a callback_url: how far its webhook is."`
-	// Summary is how many chose each option of a multiple choice question, in the
-	// order of the options. It is nil for a text question.
-	Summary []Votes `json:"-"`
-}
-
-// Votes are how many people chose an option.
-type Votes struct {
-	Option string
-	Count  int
-}
-
 // Read reads one of the agent's questions with its answers. Its Status is the one
 // at this moment. It returns [askahuman.ErrQuestionNotFound], also for another agent's.
-func (s *Service) Read(ctx context.Context, agentID, questionID string) (QuestionWithResponses, error) {
+func (s *Service) Read(ctx context.Context, agentID, questionID string) (askahuman.QuestionWithResponses, error) {
 	now := s.Clock.Now()
 	if !askahuman.IsID(questionID) {
-		return QuestionWithResponses{}, askahuman.ErrQuestionNotFound
+		return askahuman.QuestionWithResponses{}, askahuman.ErrQuestionNotFound
 	}
 	// Question and answers are two reads: an answer may come between them. They run at once. When
 	// they disagree, they are repeated one after the other, the question first, so that no counted
 	// answer is missing below.
 	const attempts = 3
-	var read QuestionWithResponses
+	var read askahuman.QuestionWithResponses
 	for attempt := range attempts {
 		group, ctx := errgroup.WithContext(ctx)
 		if attempt > 0 {
@@ -81,7 +64,7 @@ func (s *Service) Read(ctx context.Context, agentID, questionID string) (Questio
 			return wrap(err, "read the answers to question "+questionID)
 		})
 		if err := group.Wait(); err != nil {
-			return QuestionWithResponses{}, err
+			return askahuman.QuestionWithResponses{}, err
 		}
 		if len(read.Responses) == read.CurrentResponses {
 			break
@@ -92,23 +75,23 @@ func (s *Service) Read(ctx context.Context, agentID, questionID string) (Questio
 
 // withResponses is a question as its agent sees it at a moment: without the answers that are hidden.
 func (s *Service) withResponses(ctx context.Context, question askahuman.Question, responses []askahuman.Response,
-	now time.Time) (QuestionWithResponses, error) {
+	now time.Time) (askahuman.QuestionWithResponses, error) {
 	delivery, err := s.delivery(ctx, question)
 	if err != nil {
-		return QuestionWithResponses{}, err
+		return askahuman.QuestionWithResponses{}, err
 	}
 	shown := visible(responses)
-	return QuestionWithResponses{
+	return askahuman.QuestionWithResponses{
 		Question: question.At(now), Responses: shown, Hidden: len(responses) - len(shown), Webhook: delivery,
 		Summary: summary(question, shown),
 	}, nil
 }
 
-func summary(question askahuman.Question, responses []askahuman.Response) []Votes {
+func summary(question askahuman.Question, responses []askahuman.Response) askahuman.Summary {
 	if question.Type != askahuman.TypeMultipleChoice {
 		return nil
 	}
-	votes := make([]Votes, len(question.Options))
+	votes := make(askahuman.Summary, len(question.Options))
 	for i, option := range question.Options {
 		votes[i].Option = option
 	}

@@ -136,20 +136,9 @@ func (s *Service) keepHandle(ctx context.Context, personHash string, update expr
 	return askahuman.ErrHandleReset
 }
 
-// OperatorEntry is one person on a leaderboard, as operators see them.
-type OperatorEntry struct {
-	Person string `json:"person" doc:"A keyed hash, to block the person or to reset the name by."`
-	Handle string `json:"handle" doc:"The person's name." example:"Quiet Otter 482"`
-	Points int    `json:"points" example:"990"`
-	// What operators decided about the person.
-	Reset   bool `json:"name_reset,omitempty" doc:"true: an operator has taken the name, and the person cannot choose another."`
-	Blocked bool `json:"blocked,omitempty" doc:"true: the person is blocked."`
-	Version int  `json:"version" doc:"How many decisions about the person there were. Send it with the next one." example:"1"`
-}
-
 // Board reads the highest points of a period with the people, as many as a leaderboard shows, and what operators
 // decided about them until now.
-func (s *Service) Board(ctx context.Context, period askahuman.Period) ([]OperatorEntry, error) {
+func (s *Service) Board(ctx context.Context, period askahuman.Period) ([]askahuman.OperatorEntry, error) {
 	now := s.Clock.Now()
 	top, _, err := s.standings(ctx, "", period, now)
 	if err != nil {
@@ -164,9 +153,9 @@ func (s *Service) Board(ctx context.Context, period askahuman.Period) ([]Operato
 	if err != nil {
 		return nil, wrap(err, "read the people of the leaderboard")
 	}
-	entries := make([]OperatorEntry, len(top))
+	entries := make([]askahuman.OperatorEntry, len(top))
 	for i, entry := range top {
-		entries[i] = OperatorEntry{Person: entry.PersonHash, Points: entry.Points,
+		entries[i] = askahuman.OperatorEntry{Person: entry.PersonHash, Points: entry.Points,
 			Handle: askahuman.HandleOf(entry.PersonHash, "")}
 		if p := people[i]; p != nil {
 			entries[i].Handle = askahuman.HandleOf(entry.PersonHash, p.Handle)

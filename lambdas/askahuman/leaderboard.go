@@ -16,32 +16,20 @@ import (
 // nextShown is how many of the badges that a person may earn next their standing shows.
 const nextShown = 3
 
-// Standing is a person's points, streak and badges.
-type Standing struct {
-	Handle            string                `json:"handle" doc:"The person's name on leaderboards." example:"Quiet Otter 482"`
-	TotalPoints       int                   `json:"total_points" example:"112"`
-	TotalAnswers      int                   `json:"total_answers" example:"9"`
-	StreakDays        int                   `json:"streak_days" doc:"Days in a row with an answer, up to today or yesterday. An answer counts a new day if its date is later than that of the last day that counted, and in its own time zone the person's last answer was on an earlier date. So a day may not count when the zone changes: two answers within an hour are on one day, in any zones. The row goes on if the day before was the last that counted, or that of the last answer, in the zone of the new one." example:"3"`
-	Badges            []askahuman.Badge     `json:"badges" nullable:"false"`
-	Rank              *int                  `json:"rank" doc:"Rank of all time; null for a person without points, and beyond rank 1000." example:"17"`
-	AnswersByCategory map[string]int        `json:"answers_by_category" doc:"A question's category is the first tag of its audience." example:"{\"technical\":7,\"general\":2}"`
-	NextBadges        []askahuman.NextBadge `json:"next_badges" nullable:"false" doc:"The three badges that are nearest, the nearest first: those of which the person has a part, then by how much is left. Of badges for numbers of the same, such as days in a row, the lowest alone. Empty for a person who has all."`
-}
-
 // Stats reads a person's standing; zone decides when the person's days begin and
 // end, nil is UTC. A person who never answered has zeros.
-func (s *Service) Stats(ctx context.Context, personHash string, zone *time.Location) (Standing, error) {
+func (s *Service) Stats(ctx context.Context, personHash string, zone *time.Location) (askahuman.Standing, error) {
 	if zone == nil {
 		zone = time.UTC
 	}
 	now := s.Clock.Now()
 	top, stats, err := s.standings(ctx, personHash, askahuman.PeriodAllTime, now)
 	if err != nil {
-		return Standing{}, err
+		return askahuman.Standing{}, err
 	}
 	_, rank := place(top, stats, askahuman.PeriodAllTime, now)
 	stats.StreakDays = stats.StreakAsOf(now, zone)
-	standing := Standing{
+	standing := askahuman.Standing{
 		Handle:      askahuman.HandleOf(personHash, stats.Handle),
 		TotalPoints: stats.TotalPoints, TotalAnswers: stats.TotalAnswers, StreakDays: stats.StreakDays,
 		Badges: stats.EarnedBadges(), Rank: rank, AnswersByCategory: stats.AnswersByCategory,
@@ -114,41 +102,24 @@ func place(top []askahuman.BoardEntry, stats askahuman.Stats, period askahuman.P
 	return top, &rank
 }
 
-// Leaderboard is a leaderboard as one person sees it.
-type Leaderboard struct {
-	Period     askahuman.Period   `json:"period" enum:"daily,weekly,all_time"`
-	Entries    []LeaderboardEntry `json:"entries" nullable:"false"`
-	YourRank   *int               `json:"your_rank" doc:"Null for a person without points, and beyond rank 1000." example:"17"`
-	YourPoints int                `json:"your_points" example:"112"`
-}
-
-// LeaderboardEntry is one person on a leaderboard.
-type LeaderboardEntry struct {
-	Handle        string `json:"handle" doc:"The person's name: the one that they chose, or one that is made for them. Two people can have the same." example:"Quiet Otter 482"`
-	Rank          int    `json:"rank" doc:"Equal points share a rank, and the next rank counts them all: 1, 2, 2, 4." example:"1"`
-	Points        int    `json:"points" example:"990"`
-	Answers       int    `json:"answers" example:"80"`
-	IsCurrentUser bool   `json:"is_current_user"`
-}
-
 // Leaderboard reads the highest points of a period, at most limit and MaxBoardLimit of them. personHash empty is an
 // unknown person. Entries of others may lag their last answers by half a minute.
-func (s *Service) Leaderboard(ctx context.Context, personHash string, period askahuman.Period, limit int) (Leaderboard,
+func (s *Service) Leaderboard(ctx context.Context, personHash string, period askahuman.Period, limit int) (askahuman.Leaderboard,
 	error) {
 	now := s.Clock.Now()
-	board := Leaderboard{Period: period}
+	board := askahuman.Leaderboard{Period: period}
 	top, stats, err := s.standings(ctx, personHash, period, now)
 	if err != nil {
-		return Leaderboard{}, err
+		return askahuman.Leaderboard{}, err
 	}
 	chosen, err := s.handles(ctx, period, now, top)
 	if err != nil {
-		return Leaderboard{}, err
+		return askahuman.Leaderboard{}, err
 	}
 	board.YourPoints = stats.In(period, now).Points
 	top, board.YourRank = place(top, stats, period, now)
 	top = top[:min(limit, askahuman.MaxBoardLimit, len(top))]
-	board.Entries = make([]LeaderboardEntry, len(top))
+	board.Entries = make([]askahuman.LeaderboardEntry, len(top))
 	for i, entry := range top {
 		rank := i + 1
 		if i > 0 && entry.Points == top[i-1].Points {
@@ -158,7 +129,7 @@ func (s *Service) Leaderboard(ctx context.Context, personHash string, period ask
 		if entry.PersonHash == personHash {
 			handle = stats.Handle
 		}
-		board.Entries[i] = LeaderboardEntry{
+		board.Entries[i] = askahuman.LeaderboardEntry{
 			Handle: askahuman.HandleOf(entry.PersonHash, handle),
 			Rank:   rank, Points: entry.Points, Answers: entry.Answers,
 			IsCurrentUser: personHash != "" && entry.PersonHash == personHash,

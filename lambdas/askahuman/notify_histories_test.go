@@ -96,13 +96,13 @@ func (o *outside) mark(r dynamotest.Request) error {
 }
 
 // marks reads when each person was last notified, and of which question, from the tables.
-func (o *outside) marks(t *testing.T) map[string]PersonNotified {
+func (o *outside) marks(t *testing.T) map[string]askahuman.PersonNotified {
 	t.Helper()
 	scanned := Must(o.tables.Client.Scan(context.Background(),
 		&sdk.ScanInput{TableName: aws.String("Guards"), ConsistentRead: aws.Bool(true)}))(t)
-	marks := map[string]PersonNotified{}
+	marks := map[string]askahuman.PersonNotified{}
 	for _, item := range scanned.Items {
-		var mark PersonNotified
+		var mark askahuman.PersonNotified
 		OK(t, attributevalue.UnmarshalMap(item, &mark))
 		key, _ := item["guard_key"].(*types.AttributeValueMemberS)
 		if person, ok := strings.CutPrefix(key.Value, "NOTIFIED#"); ok && !mark.NotifiedAt.IsZero() {

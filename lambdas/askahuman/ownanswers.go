@@ -14,24 +14,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
-// OwnAnswer is an answer as the person sees it who gave it.
-type OwnAnswer struct {
-	QuestionID string `json:"question_id" format:"uuid"`
-	// Prompt, Option and Status are empty once the question has been deleted or hidden.
-	Prompt         string           `json:"prompt,omitempty" doc:"The question; absent once it has been deleted or hidden." example:"Should an error message apologise?"`
-	Answer         *string          `json:"answer,omitempty" doc:"To a text question." example:"Only if it is our fault."`
-	SelectedOption *int             `json:"selected_option,omitempty" doc:"To a multiple choice question: the option's index, from 0."`
-	Option         string           `json:"option,omitempty" doc:"The text of that option; absent like prompt." example:"Send"`
-	Confidence     *int             `json:"confidence,omitempty" minimum:"1" maximum:"5" doc:"If the person gave it."`
-	Points         int              `json:"points" doc:"What the answer earned." example:"12"`
-	CreatedAt      wire.Time        `json:"created_at" format:"date-time" example:"2026-02-02T09:45:00.000Z"`
-	Status         askahuman.Status `json:"status,omitempty" enum:"OPEN,PARTIAL,CLOSED,EXPIRED" doc:"The question's, at this moment; absent like prompt." example:"PARTIAL"`
-}
-
 // OwnAnswers reads a page of a person's answers of the last [askahuman.KeepResponses], newest first. A page has at most
 // limit answers, and MaxListLimit; cursor is the next of the page before. next is empty when there are no more. One of
 // the last moments may still be missing. It returns an [*validate.Error] for a cursor of another list.
-func (s *Service) OwnAnswers(ctx context.Context, personHash string, limit int, cursor string) (answers []OwnAnswer,
+func (s *Service) OwnAnswers(ctx context.Context, personHash string, limit int, cursor string) (answers []askahuman.OwnAnswer,
 	next string, err error) {
 	after, err := parseCursor(cursor)
 	if err != nil {
@@ -62,7 +48,7 @@ func (s *Service) OwnAnswers(ctx context.Context, personHash string, limit int, 
 		if r == nil {
 			continue // deleted meanwhile
 		}
-		own := OwnAnswer{QuestionID: ids[i], Answer: r.Answer, SelectedOption: r.SelectedOption,
+		own := askahuman.OwnAnswer{QuestionID: ids[i], Answer: r.Answer, SelectedOption: r.SelectedOption,
 			Confidence: r.Confidence, Points: r.Points, CreatedAt: wire.Time(r.CreatedAt)}
 		if q := questions[i]; q != nil && q.ExpiresAt.After(now) && q.HiddenAt.IsZero() {
 			own.Prompt, own.Status = q.Prompt, unstored(*q).StatusAt(now)

@@ -19,7 +19,7 @@ func TestOwnAnswers(t *testing.T) {
 	short.TimeoutSeconds = new(60)
 	once := choiceAsk("a", "b")
 	once.MinResponses = new(1)
-	var want []OwnAnswer
+	var want []askahuman.OwnAnswer
 	for _, test := range []struct {
 		ask    askahuman.Ask
 		status askahuman.Status
@@ -35,7 +35,7 @@ func TestOwnAnswers(t *testing.T) {
 	} {
 		p.now = p.now.Add(time.Second)
 		q := p.ask(t, test.ask)
-		own := OwnAnswer{QuestionID: q.ID, Prompt: q.Prompt, Answer: new(awkward), Confidence: new(4),
+		own := askahuman.OwnAnswer{QuestionID: q.ID, Prompt: q.Prompt, Answer: new(awkward), Confidence: new(4),
 			CreatedAt: wire.Time(p.now.Truncate(time.Millisecond)), Status: test.status}
 		if q.Type == askahuman.TypeMultipleChoice {
 			own.Answer, own.SelectedOption, own.Option = nil, new(1), "b"
@@ -48,12 +48,12 @@ func TestOwnAnswers(t *testing.T) {
 		if test.status == "" {
 			own.Prompt, own.Option = "", ""
 		}
-		want = append([]OwnAnswer{own}, want...)
+		want = append([]askahuman.OwnAnswer{own}, want...)
 	}
 	p.answer(t, person(1), text(want[4].QuestionID, "Of someone else."))
 	p.now = p.now.Add(time.Minute)
 	for _, limit := range []int{1, 2, 4, 5, 1000} {
-		var got []OwnAnswer
+		var got []askahuman.OwnAnswer
 		for cursor, pages := "", 0; pages == 0 || cursor != ""; pages++ {
 			p.tables.Recorder.Requests()
 			page, next, err := p.people.OwnAnswers(t.Context(), person(0), limit, cursor)

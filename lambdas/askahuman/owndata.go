@@ -26,89 +26,10 @@ const (
 	ofSubscriptions = "s."
 )
 
-// PersonData is a page of all that the tables keep of a person.
-type PersonData struct {
-	Person        string               `json:"person" doc:"The keyed hash under which the person is kept: operators see it, too."`
-	Stats         *PersonStats         `json:"stats,omitempty" doc:"On the first page, if there are any."`
-	Notified      *PersonNotified      `json:"last_notification,omitempty" doc:"On the first page, if it is still kept: for a day."`
-	Answers       []PersonAnswer       `json:"answers" nullable:"false" doc:"Newest first."`
-	Subscriptions []PersonSubscription `json:"subscriptions" nullable:"false" doc:"Newest first, after the last answer."`
-	NextCursor    string               `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
-}
-
-// PersonStats are the stats of a person as they are kept.
-type PersonStats struct {
-	Handle            string            `json:"handle" doc:"The name on leaderboards." example:"Quiet Otter 482"`
-	TotalPoints       int               `json:"total_points"`
-	TotalAnswers      int               `json:"total_answers"`
-	StreakDays        int               `json:"streak_days"`
-	StreakLastDate    string            `json:"streak_last_date,omitempty" doc:"The last day that counted, in the person's time zone." example:"2026-02-02"`
-	Badges            []askahuman.Badge `json:"badges" nullable:"false"`
-	AnswersByCategory map[string]int    `json:"answers_by_category"`
-	NightAnswers      int               `json:"night_answers" doc:"From 00:00 to 06:00 in the person's time zone."`
-	FastAnswers       int               `json:"fast_answers" doc:"In under 30 seconds."`
-	ConfidentAnswers  int               `json:"confident_answers" doc:"With confidence 5."`
-	Day               string            `json:"day,omitempty" doc:"The UTC day of daily_points and daily_answers." example:"2026-02-02"`
-	DailyPoints       int               `json:"daily_points"`
-	DailyAnswers      int               `json:"daily_answers"`
-	Week              string            `json:"week,omitempty" doc:"The Monday of weekly_points and weekly_answers." example:"2026-02-02"`
-	WeeklyPoints      int               `json:"weekly_points"`
-	WeeklyAnswers     int               `json:"weekly_answers"`
-	Version           int64             `json:"version" doc:"Counted up by every change."`
-	CreatedAt         wire.Time         `json:"created_at,omitzero" format:"date-time"`
-	UpdatedAt         wire.Time         `json:"updated_at,omitzero" format:"date-time" doc:"When the person answered last."`
-	BlockedAt         wire.Time         `json:"blocked_at,omitzero" format:"date-time" doc:"When an operator blocked the person."`
-	HandleResetAt     wire.Time         `json:"handle_reset_at,omitzero" format:"date-time" doc:"When an operator reset the name."`
-}
-
-// PersonAnswer is an answer of a person as it is kept.
-type PersonAnswer struct {
-	QuestionID     string    `json:"question_id" format:"uuid"`
-	ResponseID     string    `json:"response_id" format:"uuid"`
-	Answer         *string   `json:"answer,omitempty"`
-	SelectedOption *int      `json:"selected_option,omitempty" doc:"The option's index, from 0."`
-	Confidence     *int      `json:"confidence,omitempty"`
-	ResponseTimeMS *int64    `json:"response_time_ms,omitempty"`
-	Points         int       `json:"points_earned"`
-	Flags          []string  `json:"flags,omitempty" nullable:"false"`
-	ContentDigest  string    `json:"content_digest,omitempty" doc:"Of a text: what tells repeated texts."`
-	ContentLength  int       `json:"content_length,omitempty"`
-	CreatedAt      wire.Time `json:"created_at" format:"date-time"`
-	ExpiresAt      wire.Time `json:"expires_at" format:"date-time" doc:"When it is deleted."`
-	HiddenAt       wire.Time `json:"hidden_at,omitzero" format:"date-time" doc:"When an operator hid it."`
-}
-
-// PersonSubscription is a subscription of a person as it is kept, with a digest in place of the token.
-type PersonSubscription struct {
-	SubscriptionID     string    `json:"subscription_id" format:"uuid"`
-	TokenDigest        string    `json:"token_sha256" doc:"SHA-256 of the device's token, which is a secret."`
-	Minutes            int       `json:"min_interval_minutes"`
-	Active             bool      `json:"active"`
-	LastNotifiedAt     wire.Time `json:"last_notified_at,omitzero" format:"date-time"`
-	NextNotificationAt wire.Time `json:"next_notification_at,omitzero" format:"date-time" doc:"The soonest of the next one; absent: at once."`
-	CreatedAt          wire.Time `json:"created_at" format:"date-time"`
-	UpdatedAt          wire.Time `json:"updated_at" format:"date-time"`
-}
-
-// PersonNotified is the last notification of a person, on any device, as it is kept. A run claims the person in that
-// item before it sends anything.
-type PersonNotified struct {
-	ClaimedAt  wire.Time `json:"claimed_at,omitzero" dynamodbav:"claimed_at" format:"date-time" doc:"When a run of the notifier last chose the person."`
-	NotifiedAt wire.Time `json:"notified_at,omitzero" dynamodbav:"notified_at" format:"date-time"`
-	QuestionID string    `json:"question_id,omitempty" dynamodbav:"question_id"`
-}
-
-// Deleted says how far the deletion of a person's data is.
-type Deleted struct {
-	Answers int  `json:"answers" doc:"How many answers this request has made nobody's."`
-	More    bool `json:"more,omitempty" doc:"true: not all is deleted yet; send the same again."`
-	Wait    int  `json:"wait_seconds,omitempty" doc:"Wait as long before that: the person's last answer is so new that a deletion could miss it." example:"7"`
-}
-
 // PersonData reads a page of all that is kept of a person. cursor is the next of the page before. It returns an
 // [*validate.Error] for a cursor of another list.
-func (s *Service) PersonData(ctx context.Context, personHash, cursor string) (PersonData, error) {
-	data := PersonData{Person: personHash, Answers: []PersonAnswer{}, Subscriptions: []PersonSubscription{}}
+func (s *Service) PersonData(ctx context.Context, personHash, cursor string) (askahuman.PersonData, error) {
+	data := askahuman.PersonData{Person: personHash, Answers: []askahuman.PersonAnswer{}, Subscriptions: []askahuman.PersonSubscription{}}
 	from, answered := strings.CutPrefix(cursor, ofSubscriptions)
 	after, err := parseCursor(from)
 	if err != nil {
@@ -142,7 +63,7 @@ func (s *Service) PersonData(ctx context.Context, personHash, cursor string) (Pe
 }
 
 // readKept reads the stats and the last notification.
-func (s *Service) readKept(ctx context.Context, data *PersonData) error {
+func (s *Service) readKept(ctx context.Context, data *askahuman.PersonData) error {
 	var item askahuman.Stats
 	found, err := s.DB.Get(ctx, "GetUserStats", &item, data.Person)
 	if err != nil {
@@ -150,7 +71,7 @@ func (s *Service) readKept(ctx context.Context, data *PersonData) error {
 	}
 	if found {
 		st := unstoredStats(item, data.Person)
-		data.Stats = &PersonStats{
+		data.Stats = &askahuman.PersonStats{
 			Handle: askahuman.HandleOf(data.Person, st.Handle), HandleResetAt: wire.Time(st.HandleResetAt),
 			TotalPoints: st.TotalPoints, TotalAnswers: st.TotalAnswers, StreakDays: st.StreakDays,
 			StreakLastDate: st.StreakLastDate, Badges: st.EarnedBadges(), AnswersByCategory: st.AnswersByCategory,
@@ -163,21 +84,21 @@ func (s *Service) readKept(ctx context.Context, data *PersonData) error {
 			data.Stats.AnswersByCategory = map[string]int{}
 		}
 	}
-	var notified PersonNotified
+	var notified askahuman.PersonNotified
 	found, err = s.DB.Get(ctx, "GetNotified", &notified, notifiedKey(data.Person)...)
 	notified.ClaimedAt, notified.NotifiedAt = shownAt(time.Time(notified.ClaimedAt)),
 		shownAt(time.Time(notified.NotifiedAt))
 	// A claim that was given back leaves an item that says nothing.
-	if found && notified != (PersonNotified{}) {
+	if found && notified != (askahuman.PersonNotified{}) {
 		data.Notified = &notified
 	}
 	return err
 }
 
 // keptAnswers reads a page of a person's answers. next is the cursor of the page after.
-func (s *Service) keptAnswers(ctx context.Context, personHash string, after position) (answers []PersonAnswer,
+func (s *Service) keptAnswers(ctx context.Context, personHash string, after position) (answers []askahuman.PersonAnswer,
 	next string, err error) {
-	answers = []PersonAnswer{}
+	answers = []askahuman.PersonAnswer{}
 	ids, next, err := s.answeredIDs(ctx, personHash, askahuman.Never, dataPage, after)
 	if err != nil {
 		return nil, "", err
@@ -187,7 +108,7 @@ func (s *Service) keptAnswers(ctx context.Context, personHash string, after posi
 		if r == nil || r.PersonHash != personHash {
 			continue // deleted, or made nobody's, meanwhile
 		}
-		answers = append(answers, PersonAnswer{
+		answers = append(answers, askahuman.PersonAnswer{
 			QuestionID: r.QuestionID, ResponseID: r.ID, Answer: r.Answer, SelectedOption: r.SelectedOption,
 			Confidence: r.Confidence, ResponseTimeMS: r.ResponseTimeMS, Points: r.Points, Flags: r.Flags,
 			ContentDigest: r.ContentDigest, ContentLength: r.ContentLength,
@@ -228,14 +149,14 @@ func (s *Service) subscribedIDs(ctx context.Context, personHash string, after po
 }
 
 func (s *Service) keptSubscriptions(ctx context.Context, personHash string,
-	ids []string) ([]PersonSubscription, error) {
-	subscriptions := []PersonSubscription{}
+	ids []string) ([]askahuman.PersonSubscription, error) {
+	subscriptions := []askahuman.PersonSubscription{}
 	items, err := dynamo.ReadBatch[askahuman.Subscription](ctx, s.DB, "ExportSubscriptions", keysByID(ids)...)
 	for _, sub := range items {
 		if sub == nil || sub.PersonHash != personHash {
 			continue
 		}
-		shown := PersonSubscription{SubscriptionID: sub.ID, TokenDigest: digest(sub.Token), Minutes: sub.Minutes,
+		shown := askahuman.PersonSubscription{SubscriptionID: sub.ID, TokenDigest: digest(sub.Token), Minutes: sub.Minutes,
 			Active:         sub.Active == askahuman.SubscriptionActive,
 			LastNotifiedAt: shownAt(sub.LastNotifiedAt), NextNotificationAt: shownAt(sub.NextNotificationAt),
 			CreatedAt: wire.Time(sub.CreatedAt), UpdatedAt: wire.Time(sub.UpdatedAt)}
@@ -258,7 +179,7 @@ func shownAt(at time.Time) wire.Time {
 //
 // What says that a person is there, their stats, goes last, and only if no answer has come since they were read. So a
 // deletion that dies is repeated from the beginning, and one that meets an answer has more to do.
-func (s *Service) DeletePerson(ctx context.Context, personHash string) (deleted Deleted, err error) {
+func (s *Service) DeletePerson(ctx context.Context, personHash string) (deleted askahuman.Deleted, err error) {
 	var stats askahuman.Stats
 	found, err := s.DB.Get(ctx, "GetUserStats", &stats, personHash)
 	if err != nil {

@@ -105,7 +105,7 @@ func TestPersonData(t *testing.T) {
 				t.Errorf("a device that was never notified has %+v", sub)
 			}
 		}
-		if all := string(Must(json.Marshal([]PersonData{first, second}))(t)); strings.Contains(all, "-token") {
+		if all := string(Must(json.Marshal([]askahuman.PersonData{first, second}))(t)); strings.Contains(all, "-token") {
 			t.Errorf("a token is there in clear: %s", all)
 		}
 		nobody := Must(service.PersonData(t.Context(), person(2), ""))(t)
@@ -166,11 +166,11 @@ func TestDeleteAfterAnswer(t *testing.T) {
 	p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "An answer."))
 	p.now = p.now.Add(3 * time.Second)
 	got := Must(p.people.DeletePerson(t.Context(), person(0)))(t)
-	if got != (Deleted{Answers: 1, More: true, Wait: 7}) {
+	if got != (askahuman.Deleted{Answers: 1, More: true, Wait: 7}) {
 		t.Errorf("got %+v", got)
 	}
 	p.now = p.now.Add(7 * time.Second)
-	if got := Must(p.people.DeletePerson(t.Context(), person(0)))(t); got != (Deleted{}) {
+	if got := Must(p.people.DeletePerson(t.Context(), person(0)))(t); got != (askahuman.Deleted{}) {
 		t.Errorf("then got %+v", got)
 	}
 	if left := linked(t, p, person(0)); len(left) > 0 {
@@ -186,11 +186,11 @@ func TestDeleteAfterClockWasSetBack(t *testing.T) {
 		p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "An answer."))
 		p.now = p.now.Add(-ahead)
 		got := Must(p.people.DeletePerson(t.Context(), person(0)))(t)
-		if got != (Deleted{Answers: 1, More: true, Wait: 10}) {
+		if got != (askahuman.Deleted{Answers: 1, More: true, Wait: 10}) {
 			t.Errorf("%s ahead: got %+v", ahead, got)
 		}
 		p.now = p.now.Add(settled)
-		if got := Must(p.people.DeletePerson(t.Context(), person(0)))(t); got != (Deleted{}) {
+		if got := Must(p.people.DeletePerson(t.Context(), person(0)))(t); got != (askahuman.Deleted{}) {
 			t.Errorf("%s ahead: then got %+v", ahead, got)
 		}
 	}
@@ -311,7 +311,7 @@ func TestDeleteBlocked(t *testing.T) {
 		}
 	}
 	kept := Must(p.people.PersonData(t.Context(), person(0), ""))(t)
-	if st := kept.Stats; st == nil || st.BlockedAt == (PersonStats{}).BlockedAt || st.TotalPoints+st.TotalAnswers != 0 {
+	if st := kept.Stats; st == nil || st.BlockedAt == (askahuman.PersonStats{}).BlockedAt || st.TotalPoints+st.TotalAnswers != 0 {
 		t.Errorf("kept %+v", kept.Stats)
 	}
 	if top := Must(p.people.top(t.Context(), askahuman.PeriodAllTime, "", 10))(t); len(top) != 1 {

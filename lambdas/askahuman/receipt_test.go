@@ -50,7 +50,7 @@ func TestOptionShares(t *testing.T) {
 	ask := choiceAsk("a", "b", "c")
 	ask.MinResponses = new(8)
 	q := p.ask(t, ask)
-	var receipts []Receipt
+	var receipts []askahuman.Receipt
 	choose := func(i int, want ...int) {
 		t.Helper()
 		receipts = append(receipts, p.answer(t, person(len(receipts)), option(q.ID, i)))

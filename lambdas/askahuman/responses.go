@@ -64,7 +64,7 @@ func (s *Service) answerState(ctx context.Context, questionID, personHash string
 	var asked askahuman.Question
 	var answer askahuman.Response
 	var points askahuman.Stats
-	var notified PersonNotified
+	var notified askahuman.PersonNotified
 	found, err := s.DB.GetEach(ctx, "GetAnswerState",
 		[][]any{{questionID}, {questionID, askahuman.ResponseID(questionID, personHash)}, {personHash},
 			notifiedKey(personHash)},

@@ -59,7 +59,7 @@ func option(id string, i int) askahuman.Answer {
 	return askahuman.Answer{QuestionID: id, Option: &i}
 }
 
-func (p *platform) answer(t testing.TB, person string, answer askahuman.Answer) Receipt {
+func (p *platform) answer(t testing.TB, person string, answer askahuman.Answer) askahuman.Receipt {
 	t.Helper()
 	receipt := Must(p.people.Answer(context.Background(), person, nil, answer))(t)
 	return receipt
@@ -456,10 +456,10 @@ func TestBoardsAreShared(t *testing.T) {
 	})
 	people := p.as(t, "humanapi")
 	keys := int64(len(people.Shards.keys("")))
-	board := func(person string) Leaderboard {
+	board := func(person string) askahuman.Leaderboard {
 		return Must(people.Leaderboard(t.Context(), person, askahuman.PeriodAllTime, 3))(t)
 	}
-	points := func(b Leaderboard) (all []int) {
+	points := func(b askahuman.Leaderboard) (all []int) {
 		for _, e := range b.Entries {
 			all = append(all, e.Points)
 		}

@@ -431,7 +431,7 @@ func (s *Service) claim(ctx context.Context, pattern string, key []any, update e
 // notification may never be sent.
 func (s *Service) deferSubscription(ctx context.Context, sub askahuman.Subscription, person dynamo.Item,
 	now time.Time) error {
-	var notified PersonNotified
+	var notified askahuman.PersonNotified
 	if err := attributevalue.UnmarshalMap(person, &notified); err != nil {
 		return fmt.Errorf("read when the person was notified: %w", err)
 	}

@@ -33,7 +33,7 @@ type Wait struct {
 // how long it waited for news, in whole seconds; it also says so with an error.
 //
 // It returns [askahuman.ErrQuestionNotFound], also for another agent's question.
-func (s *Service) ReadNews(ctx context.Context, agentID, questionID string, wait Wait) (read QuestionWithResponses,
+func (s *Service) ReadNews(ctx context.Context, agentID, questionID string, wait Wait) (read askahuman.QuestionWithResponses,
 	waited time.Duration, err error) {
 	began := s.Clock.Now()
 	question, err := s.own(ctx, agentID, questionID, began)
@@ -67,10 +67,10 @@ func isNews(q askahuman.Question, seen int, now time.Time) bool {
 
 // complete reads the answers to a question that was just read.
 func (s *Service) complete(ctx context.Context, agentID string, question askahuman.Question,
-	now time.Time) (QuestionWithResponses, error) {
+	now time.Time) (askahuman.QuestionWithResponses, error) {
 	responses, err := s.responses(ctx, question.ID)
 	if err != nil {
-		return QuestionWithResponses{}, wrap(err, "read the answers to question "+question.ID)
+		return askahuman.QuestionWithResponses{}, wrap(err, "read the answers to question "+question.ID)
 	}
 	if len(responses) != question.CurrentResponses {
 		// An answer came in between.

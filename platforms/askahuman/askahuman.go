@@ -62,7 +62,9 @@ func api() schema.Platform {
 		ResponseHeaders: []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After",
 			"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
 		Metrics: metrics(),
-		Routes:  append(routes(), ownDataRoutes()...),
+		Routes: schema.Routes(AskQuestion, ListQuestions, ReadQuestionAtOnce, CloseQuestion, ListOpenQuestions,
+			ReadOpenQuestion, AnswerQuestion, ListAnswers, Subscribe, RenewSubscription, ChangeSubscription,
+			Unsubscribe, ReadStats, ChooseHandle, DropHandle, ReadLeaderboard, ReadDocument, ExportData, DeleteData),
 		Records: []schema.Record{
 			{Name: "Question", Table: "Questions", Form: Question{},
 				Forms:  []string{"AgentQuestion", "AgentQuestionWithResponses"},
@@ -118,42 +120,6 @@ func metrics() []schema.Metric {
 			"notifications that could not be sent, to people who may be notified again at once"),
 		count("notifier", "NotifierFailures", "what a run could not do, and left to the next"),
 	}
-}
-
-func routes() []schema.Route {
-	return []schema.Route{
-		agentRoute("askQuestion", "POST", "/agent/questions", "create", "Ask a question"),
-		agentRoute("listQuestions", "GET", "/agent/questions", "poll", "List the agent's own questions"),
-		agentRoute("readQuestion", "GET", "/agent/questions/{question_id}", "poll",
-			"Read a question and its answers"),
-		agentRoute("closeQuestion", "DELETE", "/agent/questions/{question_id}", "poll", "Close a question early"),
-		personRoute("listOpenQuestions", "GET", "/human/questions", "read", "List questions that want answers"),
-		personRoute("readOpenQuestion", "GET", "/human/questions/{question_id}", "read",
-			"Read a question that wants answers"),
-		personRoute("answerQuestion", "POST", "/human/responses", "answer", "Answer a question"),
-		personRoute("listAnswers", "GET", "/human/responses", "read", "List one's own answers"),
-		personRoute("subscribe", "POST", "/human/push/subscribe", "subscribe", "Subscribe to push notifications"),
-		personRoute("renewSubscription", "PUT", "/human/push/subscribe", "subscribe", "Renew a device's token"),
-		personRoute("changeSubscription", "PUT", "/human/push/subscribe/{subscription_id}", "subscribe",
-			"Change a subscription"),
-		personRoute("unsubscribe", "DELETE", "/human/push/subscribe/{subscription_id}", "", "End a subscription"),
-		personRoute("readStats", "GET", "/human/stats", "read", "Read one's own points, streak and badges"),
-		personRoute("chooseHandle", "PUT", "/human/handle", "subscribe", "Choose one's name on leaderboards"),
-		personRoute("dropHandle", "DELETE", "/human/handle", "subscribe", "Go back to the name that is made for one"),
-		personRoute("readLeaderboard", "GET", "/human/leaderboard", "read", "Read the leaderboard"),
-		{ID: "readDocument", Method: "GET", Path: "/openapi.json", Function: "agentapi", Caller: schema.CallerAnyone,
-			Summary: "Read this API's OpenAPI document"},
-	}
-}
-
-func agentRoute(id, method, path, limit, summary string) schema.Route {
-	return schema.Route{ID: id, Method: method, Path: path, Function: "agentapi", Caller: CallerAgent, RateLimit: limit,
-		Summary: summary}
-}
-
-func personRoute(id, method, path, limit, summary string) schema.Route {
-	return schema.Route{ID: id, Method: method, Path: path, Function: "humanapi", Caller: CallerPerson,
-		RateLimit: limit, Summary: summary}
 }
 
 func count(function, name, description string) schema.Metric {

@@ -47,24 +47,8 @@ func withModeration(p *schema.Platform) {
 	p.Metrics = append(p.Metrics,
 		count("moderationapi", "Hidden", "questions and answers that operators hid"),
 		count("moderationapi", "Blocked", "people and agents that operators blocked"))
-	p.Routes = append(p.Routes,
-		personRoute("reportQuestion", "POST", "/human/reports", "subscribe", "Report a question"),
-		agentRoute("reportResponse", "POST", "/agent/reports", "poll", "Report an answer"),
-		operatorRoute("listReports", "GET", "/operator/reports", "List what was reported"),
-		operatorRoute("decideReport", "PUT", "/operator/reports/{report_id}", "Dismiss a report, or open it again"),
-		operatorRoute("listOpenOfAgent", "GET", "/operator/questions",
-			"List an agent's questions that take answers"),
-		operatorRoute("hideOpenOfAgent", "PUT", "/operator/questions",
-			"Hide all of an agent's questions that take answers"),
-		operatorRoute("hideQuestion", "PUT", "/operator/questions/{question_id}",
-			"Hide a question, or show it again"),
-		operatorRoute("hideResponse", "PUT", "/operator/questions/{question_id}/responses/{response_id}",
-			"Hide an answer, or show it again"),
-		operatorRoute("readBoard", "GET", "/operator/leaderboard", "Read a leaderboard with the people on it"),
-		operatorRoute("resetHandle", "PUT", "/operator/handles",
-			"Reset a person's name on leaderboards, or let them choose again"),
-		operatorRoute("block", "PUT", "/operator/blocks", "Block a person or an agent, or lift the block"),
-	)
+	p.Routes = append(p.Routes, schema.Routes(ReportQuestion, ReportAnswer, ListReports, DecideReport, ListOpenOfAgent,
+		HideOpenOfAgent, HideQuestion, HideResponse, ReadBoard, ResetHandle, DecideBlock)...)
 	withOperatedData(p)
 }
 
@@ -76,11 +60,6 @@ func decisionAttributes(of string) []schema.Attribute {
 		schema.String.Attribute("decided_by", of+"the subject of the token of that operator"),
 		schema.String.Attribute("decided_at", of+"when that was: "+timestampFormat),
 	}
-}
-
-func operatorRoute(id, method, path, summary string) schema.Route {
-	return schema.Route{ID: id, Method: method, Path: path, Function: "moderationapi", Caller: CallerOperator,
-		Summary: summary}
 }
 
 // reportsTable has one item for each question or answer that was reported or hidden, however many

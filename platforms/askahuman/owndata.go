@@ -2,15 +2,8 @@ package askahuman
 
 import (
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
-
-// ownDataRoutes are the routes by which people export and delete what is kept of them.
-func ownDataRoutes() []schema.Route {
-	return []schema.Route{
-		personRoute("exportData", "GET", "/human/data", "read", "Export what is kept of oneself"),
-		personRoute("deleteData", "DELETE", "/human/data", "read", "Delete what is kept of oneself"),
-	}
-}
 
 // ownDataPatterns are how what is kept of a person is found and deleted.
 func ownDataPatterns() []schema.AccessPattern {
@@ -49,7 +42,84 @@ func withOperatedData(p *schema.Platform) {
 			UsedBy("humanapi", "moderationapi"))})
 	moderationapi := function(p, "moderationapi")
 	moderationapi.Secrets = append(moderationapi.Secrets, "FingerprintSecret")
-	p.Routes = append(p.Routes,
-		operatorRoute("exportDataOf", "GET", "/operator/data", "Export what is kept of a person"),
-		operatorRoute("deleteDataOf", "DELETE", "/operator/data", "Delete what is kept of a person"))
+	p.Routes = append(p.Routes, schema.Routes(ExportDataOf, DeleteDataOf)...)
+}
+
+// PersonData is a page of all that the tables keep of a person.
+type PersonData struct {
+	Person        string               `json:"person" doc:"The keyed hash under which the person is kept: operators see it, too."`
+	Stats         *PersonStats         `json:"stats,omitempty" doc:"On the first page, if there are any."`
+	Notified      *PersonNotified      `json:"last_notification,omitempty" doc:"On the first page, if it is still kept: for a day."`
+	Answers       []PersonAnswer       `json:"answers" nullable:"false" doc:"Newest first."`
+	Subscriptions []PersonSubscription `json:"subscriptions" nullable:"false" doc:"Newest first, after the last answer."`
+	NextCursor    string               `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
+}
+
+// PersonStats are the stats of a person as they are kept.
+type PersonStats struct {
+	Handle            string         `json:"handle" doc:"The name on leaderboards." example:"Quiet Otter 482"`
+	TotalPoints       int            `json:"total_points"`
+	TotalAnswers      int            `json:"total_answers"`
+	StreakDays        int            `json:"streak_days"`
+	StreakLastDate    string         `json:"streak_last_date,omitempty" doc:"The last day that counted, in the person's time zone." example:"2026-02-02"`
+	Badges            []Badge        `json:"badges" nullable:"false"`
+	AnswersByCategory map[string]int `json:"answers_by_category"`
+	NightAnswers      int            `json:"night_answers" doc:"From 00:00 to 06:00 in the person's time zone."`
+	FastAnswers       int            `json:"fast_answers" doc:"In under 30 seconds."`
+	ConfidentAnswers  int            `json:"confident_answers" doc:"With confidence 5."`
+	Day               string         `json:"day,omitempty" doc:"The UTC day of daily_points and daily_answers." example:"2026-02-02"`
+	DailyPoints       int            `json:"daily_points"`
+	DailyAnswers      int            `json:"daily_answers"`
+	Week              string         `json:"week,omitempty" doc:"The Monday of weekly_points and weekly_answers." example:"2026-02-02"`
+	WeeklyPoints      int            `json:"weekly_points"`
+	WeeklyAnswers     int            `json:"weekly_answers"`
+	Version           int64          `json:"version" doc:"Counted up by every change."`
+	CreatedAt         wire.Time      `json:"created_at,omitzero" format:"date-time"`
+	UpdatedAt         wire.Time      `json:"updated_at,omitzero" format:"date-time" doc:"When the person answered last."`
+	BlockedAt         wire.Time      `json:"blocked_at,omitzero" format:"date-time" doc:"When an operator blocked the person."`
+	HandleResetAt     wire.Time      `json:"handle_reset_at,omitzero" format:"date-time" doc:"When an operator reset the name."`
+}
+
+// PersonAnswer is an answer of a person as it is kept.
+type PersonAnswer struct {
+	QuestionID     string    `json:"question_id" format:"uuid"`
+	ResponseID     string    `json:"response_id" format:"uuid"`
+	Answer         *string   `json:"answer,omitempty"`
+	SelectedOption *int      `json:"selected_option,omitempty" doc:"The option's index, from 0."`
+	Confidence     *int      `json:"confidence,omitempty"`
+	ResponseTimeMS *int64    `json:"response_time_ms,omitempty"`
+	Points         int       `json:"points_earned"`
+	Flags          []string  `json:"flags,omitempty" nullable:"false"`
+	ContentDigest  string    `json:"content_digest,omitempty" doc:"Of a text: what tells repeated texts."`
+	ContentLength  int       `json:"content_length,omitempty"`
+	CreatedAt      wire.Time `json:"created_at" format:"date-time"`
+	ExpiresAt      wire.Time `json:"expires_at" format:"date-time" doc:"When it is deleted."`
+	HiddenAt       wire.Time `json:"hidden_at,omitzero" format:"date-time" doc:"When an operator hid it."`
+}
+
+// PersonSubscription is a subscription of a person as it is kept, with a digest in place of the token.
+type PersonSubscription struct {
+	SubscriptionID     string    `json:"subscription_id" format:"uuid"`
+	TokenDigest        string    `json:"token_sha256" doc:"SHA-256 of the device's token, which is a secret."`
+	Minutes            int       `json:"min_interval_minutes"`
+	Active             bool      `json:"active"`
+	LastNotifiedAt     wire.Time `json:"last_notified_at,omitzero" format:"date-time"`
+	NextNotificationAt wire.Time `json:"next_notification_at,omitzero" format:"date-time" doc:"The soonest of the next one; absent: at once."`
+	CreatedAt          wire.Time `json:"created_at" format:"date-time"`
+	UpdatedAt          wire.Time `json:"updated_at" format:"date-time"`
+}
+
+// PersonNotified is the last notification of a person, on any device, as it is kept. A run claims the person in that
+// item before it sends anything.
+type PersonNotified struct {
+	ClaimedAt  wire.Time `json:"claimed_at,omitzero" dynamodbav:"claimed_at" format:"date-time" doc:"When a run of the notifier last chose the person."`
+	NotifiedAt wire.Time `json:"notified_at,omitzero" dynamodbav:"notified_at" format:"date-time"`
+	QuestionID string    `json:"question_id,omitempty" dynamodbav:"question_id"`
+}
+
+// Deleted says how far the deletion of a person's data is.
+type Deleted struct {
+	Answers int  `json:"answers" doc:"How many answers this request has made nobody's."`
+	More    bool `json:"more,omitempty" doc:"true: not all is deleted yet; send the same again."`
+	Wait    int  `json:"wait_seconds,omitempty" doc:"Wait as long before that: the person's last answer is so new that a deletion could miss it." example:"7"`
 }

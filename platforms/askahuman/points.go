@@ -119,3 +119,43 @@ func (s Stats) On(period Period) BoardEntry {
 // lengthOf is a text's length in characters without the white space around it:
 // blanks earn nothing.
 func lengthOf(text string) int { return utf8.RuneCountInString(strings.TrimSpace(text)) }
+
+// Standing is a person's points, streak and badges.
+type Standing struct {
+	Handle            string         `json:"handle" doc:"The person's name on leaderboards." example:"Quiet Otter 482"`
+	TotalPoints       int            `json:"total_points" example:"112"`
+	TotalAnswers      int            `json:"total_answers" example:"9"`
+	StreakDays        int            `json:"streak_days" doc:"Days in a row with an answer, up to today or yesterday. An answer counts a new day if its date is later than that of the last day that counted, and in its own time zone the person's last answer was on an earlier date. So a day may not count when the zone changes: two answers within an hour are on one day, in any zones. The row goes on if the day before was the last that counted, or that of the last answer, in the zone of the new one." example:"3"`
+	Badges            []Badge        `json:"badges" nullable:"false"`
+	Rank              *int           `json:"rank" doc:"Rank of all time; null for a person without points, and beyond rank 1000." example:"17"`
+	AnswersByCategory map[string]int `json:"answers_by_category" doc:"A question's category is the first tag of its audience." example:"{\"technical\":7,\"general\":2}"`
+	NextBadges        []NextBadge    `json:"next_badges" nullable:"false" doc:"The three badges that are nearest, the nearest first: those of which the person has a part, then by how much is left. Of badges for numbers of the same, such as days in a row, the lowest alone. Empty for a person who has all."`
+}
+
+// Leaderboard is a leaderboard as one person sees it.
+type Leaderboard struct {
+	Period     Period             `json:"period" enum:"daily,weekly,all_time"`
+	Entries    []LeaderboardEntry `json:"entries" nullable:"false"`
+	YourRank   *int               `json:"your_rank" doc:"Null for a person without points, and beyond rank 1000." example:"17"`
+	YourPoints int                `json:"your_points" example:"112"`
+}
+
+// LeaderboardEntry is one person on a leaderboard.
+type LeaderboardEntry struct {
+	Handle        string `json:"handle" doc:"The person's name: the one that they chose, or one that is made for them. Two people can have the same." example:"Quiet Otter 482"`
+	Rank          int    `json:"rank" doc:"Equal points share a rank, and the next rank counts them all: 1, 2, 2, 4." example:"1"`
+	Points        int    `json:"points" example:"990"`
+	Answers       int    `json:"answers" example:"80"`
+	IsCurrentUser bool   `json:"is_current_user"`
+}
+
+// OperatorEntry is one person on a leaderboard, as operators see them.
+type OperatorEntry struct {
+	Person string `json:"person" doc:"A keyed hash, to block the person or to reset the name by."`
+	Handle string `json:"handle" doc:"The person's name." example:"Quiet Otter 482"`
+	Points int    `json:"points" example:"990"`
+	// What operators decided about the person.
+	Reset   bool `json:"name_reset,omitempty" doc:"true: an operator has taken the name, and the person cannot choose another."`
+	Blocked bool `json:"blocked,omitempty" doc:"true: the person is blocked."`
+	Version int  `json:"version" doc:"How many decisions about the person there were. Send it with the next one." example:"1"`
+}

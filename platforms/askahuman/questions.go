@@ -220,10 +220,10 @@ const (
 
 // Ask is a question as an agent asks it, on the wire, too. The tags are its limits.
 type Ask struct {
-	Prompt         string       `json:"prompt" minLength:"10" maxLength:"2000" doc:"The question. It is kept as written; white space around it counts towards the most characters, not towards the least." example:"Should error messages apologise to people?"`
+	Prompt         string       `json:"prompt" strict:"pattern=\\S[^\\u0000]{8,}\\S" minLength:"10" maxLength:"2000" doc:"The question. It is kept as written; white space around it counts towards the most characters, not towards the least." example:"Should error messages apologise to people?"`
 	Type           QuestionType `json:"type" enum:"text,multiple_choice" doc:"How it is answered."`
-	Options        []string     `json:"options,omitempty" nullable:"true" maxItems:"10" minLength:"1" maxLength:"200" doc:"What a multiple choice question offers: 2 to 10 distinct texts, each with more than white space. White space around a text does not make it distinct." example:"[\"Submit\",\"Send\"]"`
-	Audience       []string     `json:"audience,omitempty" nullable:"true" enum:"technical,product,ethics,creative,general" doc:"Whom it is for; general by default." example:"[\"product\",\"creative\"]"`
+	Options        []string     `json:"options,omitempty" strict:"each=notblank" nullable:"true" maxItems:"10" minLength:"1" maxLength:"200" doc:"What a multiple choice question offers: 2 to 10 distinct texts, each with more than white space. White space around a text does not make it distinct." example:"[\"Submit\",\"Send\"]"`
+	Audience       []string     `json:"audience,omitempty" strict:"distinct" nullable:"true" enum:"technical,product,ethics,creative,general" doc:"Whom it is for; general by default." example:"[\"product\",\"creative\"]"`
 	MinResponses   *int         `json:"min_responses,omitempty" nullable:"true" minimum:"1" maximum:"50" doc:"How many answers are wanted; 5 by default." example:"5"`
 	TimeoutSeconds *int         `json:"timeout_seconds,omitempty" nullable:"true" minimum:"60" maximum:"86400" doc:"For how long answers are taken; 3600 by default." example:"3600"`
 	CallbackURL    *string      `json:"callback_url,omitempty" nullable:"true" minLength:"1" maxLength:"2048" doc:"Where a webhook goes once the question has closed or expired: an https URL of the public Internet." example:"https://agent.example.com/webhooks"`
@@ -312,3 +312,51 @@ func CheckRepeated(p *validate.Problems, tags []string, i int) {
 
 // PollURL returns the path at which an agent reads a question and its answers.
 func PollURL(questionID string) string { return "/agent/questions/" + questionID }
+
+// QuestionWithResponses is a question with its answers.
+type QuestionWithResponses struct {
+	Question
+	Responses []Response `json:"responses" nullable:"false" doc:"The answers, oldest first."`
+	Hidden    int        `json:"hidden_responses,omitempty" minimum:"1" doc:"How many answers operators have hidden: they are neither here nor in the summary." example:"1"`
+	Webhook   *Delivery  `json:"webhook,omitempty" doc:"Of a question with a callback_url: how far its webhook is."`
+	Summary   Summary    `json:"summary,omitempty" doc:"Of a multiple choice question: how many chose each option, in the order of the options."`
+}
+
+// Submission is a question that was stored.
+type Submission struct {
+	QuestionID string    `json:"question_id" format:"uuid"`
+	Status     Status    `json:"status" enum:"OPEN,PARTIAL,CLOSED,EXPIRED" example:"OPEN"`
+	PollURL    string    `json:"poll_url" doc:"The path to read the answers at." example:"/agent/questions/6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
+	ExpiresAt  wire.Time `json:"expires_at" format:"date-time" doc:"When answers stop being taken." example:"2026-02-02T10:30:00.000Z"`
+	CreatedAt  wire.Time `json:"created_at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
+}
+
+// AgentQuestionList is a page of an agent's questions.
+type AgentQuestionList struct {
+	Questions  []Question `json:"questions" nullable:"false" doc:"Newest first."`
+	NextCursor string     `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
+}
+
+// HumanQuestion is a question as people see it.
+type HumanQuestion struct {
+	QuestionID      string   `json:"question_id" format:"uuid"`
+	Prompt          string   `json:"prompt"`
+	Type            string   `json:"type" enum:"text,multiple_choice"`
+	Options         []string `json:"options,omitempty" nullable:"false" doc:"Of a multiple choice question."`
+	Audience        []string `json:"audience" nullable:"false" example:"[\"general\"]"`
+	ResponsesNeeded int      `json:"responses_needed" doc:"How many answers are still wanted." example:"3"`
+	CreatedAt       string   `json:"created_at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
+	ExpiresAt       string   `json:"expires_at" format:"date-time" doc:"When answers stop being taken." example:"2026-02-02T10:30:00.000Z"`
+}
+
+// HumanQuestionList is a page of questions that need answers.
+type HumanQuestionList struct {
+	Questions  []HumanQuestion `json:"questions" nullable:"false" doc:"Newest first."`
+	NextCursor string          `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
+}
+
+// AnswerableQuestion is a question for one person.
+type AnswerableQuestion struct {
+	HumanQuestion
+	CanAnswer bool `json:"can_answer" doc:"False for a person who has answered it."`
+}

@@ -146,3 +146,62 @@ type OfAgent struct {
 	// Last is the last decision about the agent.
 	Last LastDecision `json:"-"`
 }
+
+// ReportList is a page of what was reported or hidden.
+type ReportList struct {
+	Reports    []OperatorReport `json:"reports" nullable:"false" doc:"The last reported first."`
+	NextCursor string           `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
+}
+
+// Seen is on what an operator decides.
+type Seen struct {
+	Version *int `json:"version,omitempty" nullable:"true" minimum:"0" doc:"The version that you saw of what you decide about: 409 says who has decided what since. Without it, you decide whatever was decided before."`
+}
+
+// By is the decision of an operator who has seen that.
+func (s Seen) By(operator string) Decision { return Decision{Operator: operator, Seen: s.Version} }
+
+// Dismissal says whether a report is dismissed.
+type Dismissal struct {
+	Dismissed bool `json:"dismissed" doc:"true: nothing is wrong with it; false: it is open again."`
+	Seen
+}
+
+// AllHidden hides all of an agent's questions that take answers.
+type AllHidden struct {
+	AgentID string `json:"agent_id" minLength:"1" maxLength:"255" doc:"The agent, as reports name it." example:"my-agent"`
+	Hidden  bool   `json:"hidden" enum:"true" doc:"Hidden questions are shown again one by one."`
+	Seen
+}
+
+// HiddenQuestions says how many questions were hidden.
+type HiddenQuestions struct {
+	Hidden int  `json:"hidden" example:"12"`
+	More   bool `json:"more,omitempty" doc:"true: there may be further ones; send the same again."`
+}
+
+// Visibility says whether a question or an answer is hidden.
+type Visibility struct {
+	Hidden bool `json:"hidden" doc:"true: it is hidden; false: it is shown again."`
+	Seen
+}
+
+// OperatorBoard is a leaderboard as operators see it.
+type OperatorBoard struct {
+	Entries []OperatorEntry `json:"entries" nullable:"false" doc:"The most points first, 100 at most."`
+}
+
+// HandleReset says whether a person's name is reset.
+type HandleReset struct {
+	Person string `json:"person" minLength:"64" maxLength:"64" doc:"The person, as the operators' leaderboard names them." example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Reset  bool   `json:"reset" doc:"true: the name is taken; false: the person can choose again."`
+	Seen
+}
+
+// Block says whether a person or an agent is blocked.
+type Block struct {
+	Person  *string `json:"person,omitempty" nullable:"true" minLength:"64" maxLength:"64" doc:"The person of a reported answer, who then cannot answer or report."`
+	AgentID *string `json:"agent_id,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"The agent of a reported question, which then can neither ask nor report, and gets no webhooks."`
+	Blocked bool    `json:"blocked" doc:"true: blocked; false: the block is lifted."`
+	Seen
+}

@@ -90,3 +90,9 @@ func checkToken(p *validate.Problems, field string, token *string) {
 			"gave it")
 	}
 }
+
+// Subscribed is a device that is notified.
+type Subscribed struct {
+	SubscriptionID string `json:"subscription_id" format:"uuid"`
+	Status         string `json:"status" enum:"active"`
+}

@@ -93,12 +93,7 @@ func withWebhooks(p *schema.Platform, moderated bool) {
 	)
 	p.Routes = slices.Insert(p.Routes, slices.IndexFunc(p.Routes, func(r schema.Route) bool {
 		return r.Function == "humanapi"
-	}),
-		agentRoute("readWebhookSecrets", "GET", "/agent/webhook-secrets", "poll",
-			"Read the secrets that sign the agent's webhooks"),
-		agentRoute("rotateWebhookSecret", "POST", "/agent/webhook-secrets", "poll",
-			"Rotate the secret that signs the agent's webhooks"),
-		agentRoute("testWebhook", "POST", "/agent/webhook-tests", "create", "Send a webhook to try an endpoint"))
+	}), schema.Routes(ReadWebhookSecrets, RotateWebhookSecret, TestWebhook)...)
 }
 
 // SecretVersion is the version of an agent's webhook secret, with the times at which former secrets were replaced. The
@@ -108,4 +103,19 @@ type SecretVersion struct {
 	Number int `dynamodbav:"secret_version" attribute:"WEBHOOKS#: how often the agent has rotated the secret of its webhooks"`
 	// Rotated are the times of the latest rotations, newest first: the first one ended secret Number-1.
 	Rotated []time.Time `dynamodbav:"rotated_at" attribute:"WEBHOOKS#: when the former secrets that may still be valid were replaced, the last one first: {time}"`
+}
+
+// WebhookTest is an endpoint to try.
+type WebhookTest struct {
+	CallbackURL string `json:"callback_url" minLength:"1" maxLength:"2048" doc:"The endpoint, as an ask names it." example:"https://agent.example.com/webhooks"`
+}
+
+// WebhookTestSent is a webhook that tries an endpoint.
+type WebhookTestSent struct {
+	WebhookID string `json:"webhook_id" doc:"The webhook-id that the endpoint gets." example:"msg_2f1c0d9a8b7e4f6aa1b2c3d4e5f60718"`
+}
+
+// WebhookSecretList are the secrets of an agent.
+type WebhookSecretList struct {
+	Secrets []string `json:"secrets" nullable:"false" minItems:"1" doc:"The secrets whose signatures webhooks have: the present one, and former ones that are still valid. A receiver accepts a webhook with a signature by any of them." example:"[\"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\"]"`
 }

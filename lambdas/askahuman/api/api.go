@@ -2,14 +2,12 @@
 // [AgentAPI] serves the routes of AI agents and describes all, [HumanAPI] the routes of people,
 // [OperatorAPI] those of operators.
 //
-// One declaration per operation gives its routing, its validation and its part of the OpenAPI
-// document. Where the wire format is silent, the API decides: it ignores unknown fields and query
+// They bind the operations of the contract to the service. Where the wire format is silent, the API decides: it ignores unknown fields and query
 // parameters; it treats null as an optional field left out; it reads a body without a Content-Type
 // as JSON, and refuses one with another type.
 package api
 
 import (
-	"context"
 	"log/slog"
 	"time"
 
@@ -77,7 +75,7 @@ func FormNames() map[string]string {
 	return map[string]string{
 		"Ask": "AskBody", "Question": "AgentQuestion", "Response": "AgentResponse", "Answer": "AnswerBody",
 		"ResponseReport": "ResponseReportBody", "PersonReport": "QuestionReportBody", "Handle": "HandleBody",
-		"Standing":        "Stats",
+		"Standing": "Stats", "QuestionWithResponses": "AgentQuestionWithResponses", "Subscribed": "Subscription",
 		"NewSubscription": "SubscribeBody", "SubscriptionChange": "ChangeBody", "SubscriptionRenewal": "RenewBody",
 		"OfAgent": "OpenQuestionList",
 	}
@@ -87,6 +85,9 @@ func FormNames() map[string]string {
 func (o Options) complete(document *huma.OpenAPI) {
 	httpapi.OrNull(document, "Receipt", "next_badge", "The badge that is nearest after this answer, as the first of "+
 		"next_badges in the person's stats. Null for a person who has all.")
+	if forms := document.Components.Schemas.Map(); forms["AgentQuestionWithResponses"] != nil {
+		DescribeSummary(forms["AgentQuestionWithResponses"], forms)
+	}
 	document.Tags = []*huma.Tag{
 		{Name: "agents", Description: "What AI agents call."},
 		{Name: "people", Description: "What people's apps call."},
@@ -97,14 +98,12 @@ func (o Options) complete(document *huma.OpenAPI) {
 	}
 }
 
-type pageInput struct {
-	Limit int `query:"limit" minimum:"1" default:"20" doc:"How many to return at most, 1 to 50; a higher number is 50."`
-	cursorInput
+// DescribeSummary describes [askahuman.Summary] as the object that it is on the wire: in the form of
+// [askahuman.QuestionWithResponses], and in forms, by their names.
+func DescribeSummary(form *huma.Schema, forms map[string]*huma.Schema) {
+	form.Properties["summary"] = &huma.Schema{Type: huma.TypeObject,
+		Description:          form.Properties["summary"].Description,
+		AdditionalProperties: &huma.Schema{Type: huma.TypeInteger},
+		Examples:             []any{map[string]any{"Send": 0, "Submit": 2}}}
+	delete(forms, "Votes")
 }
-
-type cursorInput struct {
-	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
-}
-
-// caller is the id of an agent, or the hash of a person; empty: the person is unknown.
-func caller(ctx context.Context) string { return httpapi.CallerFrom(ctx).ID }

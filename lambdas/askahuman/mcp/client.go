@@ -66,13 +66,13 @@ func (r *Refusal) passing() bool {
 }
 
 // Ask stores a question. body is the question as JSON, and has an idempotency key.
-func (c *Client) Ask(ctx context.Context, body []byte) (asked api.Submission, err error) {
+func (c *Client) Ask(ctx context.Context, body []byte) (asked askahuman.Submission, err error) {
 	return asked, c.call(ctx, http.MethodPost, "/agent/questions", nil, body, replyTime, &asked)
 }
 
 // Question reads a question with its answers. wait and seen are those of the API; the empty text leaves
 // either out.
-func (c *Client) Question(ctx context.Context, id, wait, seen string) (question api.AgentQuestionWithResponses,
+func (c *Client) Question(ctx context.Context, id, wait, seen string) (question askahuman.QuestionWithResponses,
 	err error) {
 	query := url.Values{}
 	within := replyTime
@@ -88,7 +88,7 @@ func (c *Client) Question(ctx context.Context, id, wait, seen string) (question 
 }
 
 // Questions reads a page of the agent's questions.
-func (c *Client) Questions(ctx context.Context, query url.Values) (page api.AgentQuestionList, err error) {
+func (c *Client) Questions(ctx context.Context, query url.Values) (page askahuman.AgentQuestionList, err error) {
 	return page, c.call(ctx, http.MethodGet, "/agent/questions", query, nil, replyTime, &page)
 }
 

@@ -12,14 +12,13 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // askedBefore is how old a question is that this call did not ask.
 const askedBefore = time.Minute
 
-func (s *Server) askedText(asked api.Submission) string {
+func (s *Server) askedText(asked askahuman.Submission) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "question_id: %s\nIt takes answers until %s.\n", asked.QuestionID, asked.ExpiresAt)
 	if s.Clock.Now().Sub(time.Time(asked.CreatedAt)) > askedBefore {
@@ -36,7 +35,7 @@ func (s *Server) askedText(asked api.Submission) string {
 }
 
 // endedText is for an ask of a question that has been asked before, and has ended.
-func endedText(question api.AgentQuestionWithResponses) string {
+func endedText(question askahuman.QuestionWithResponses) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "question_id: %s\nstatus: %s, %d of %d answers\nThis same question was asked at %s already. It "+
 		"was not asked again, and takes no more answers.\nNext: ", question.ID, question.Status,
@@ -50,7 +49,7 @@ func endedText(question api.AgentQuestionWithResponses) string {
 
 // answersText is a question with its answers, for a model. Each answer is between marks that its
 // author could not know.
-func (s *Server) answersText(question api.AgentQuestionWithResponses) string {
+func (s *Server) answersText(question askahuman.QuestionWithResponses) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "question_id: %s\nstatus: %s, %d of %d answers\n", question.ID, question.Status,
 		question.CurrentResponses, question.RequiredResponses)
@@ -106,7 +105,7 @@ func attributes(response askahuman.Response) string {
 }
 
 // next says what a model can do with a question now.
-func (s *Server) next(question api.AgentQuestionWithResponses) string {
+func (s *Server) next(question askahuman.QuestionWithResponses) string {
 	wait := fmt.Sprintf("call wait_for_answers with seen %d", question.CurrentResponses)
 	if !s.waits() {
 		wait = "call check_question in a few minutes"
@@ -125,7 +124,7 @@ func (s *Server) next(question api.AgentQuestionWithResponses) string {
 	}
 }
 
-func listText(page api.AgentQuestionList) string {
+func listText(page askahuman.AgentQuestionList) string {
 	if len(page.Questions) == 0 {
 		return "You have no such questions."
 	}

@@ -14,7 +14,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -68,7 +67,7 @@ func (s *Server) wait(ctx context.Context, c call) (any, string, error) {
 }
 
 // news reads a question once it has news, or the time is over.
-func (s *Server) news(ctx context.Context, c call, id string, seen *int, seconds int) (api.AgentQuestionWithResponses,
+func (s *Server) news(ctx context.Context, c call, id string, seen *int, seconds int) (askahuman.QuestionWithResponses,
 	error) {
 	told := ""
 	if seen != nil {
@@ -105,7 +104,7 @@ func (s *Server) waitForAny(ctx context.Context, c call, questions []awaited, se
 	defer s.report(ctx, c, seconds)()
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
-	read, failed := make([]*api.AgentQuestionWithResponses, len(questions)), make([]error, len(questions))
+	read, failed := make([]*askahuman.QuestionWithResponses, len(questions)), make([]error, len(questions))
 	var all sync.WaitGroup
 	for i, of := range questions {
 		all.Go(func() {
@@ -181,7 +180,7 @@ func (c call) checkAwaited(questions []awaited) error {
 	return nil
 }
 
-func isNews(question api.AgentQuestionWithResponses, seen int) bool {
+func isNews(question askahuman.QuestionWithResponses, seen int) bool {
 	return !question.Status.TakesAnswers() || question.CurrentResponses > seen
 }
 

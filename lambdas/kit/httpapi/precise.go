@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -252,7 +253,7 @@ func (in *inputForm) keepRule(form *huma.Schema, rule schema.Strict) {
 	case "empty":
 		NoItems(form)
 	case "null":
-		Absent(form)
+		*form = huma.Schema{Type: "null", Description: cmp.Or(rule.Value, form.Description)}
 	case "one":
 		Only(strings.Split(rule.Value, "|")...)(form)
 	case "each":
