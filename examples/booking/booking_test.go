@@ -14,6 +14,7 @@ import (
 
 	"example.com/booking/hotel"
 	"example.com/booking/lambdas/booking"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
@@ -109,7 +110,7 @@ func TestBooking(t *testing.T) {
 	overlapping.Arrival, overlapping.Departure = hotel.AddDays(stay.Arrival, 1), hotel.AddDays(stay.Arrival, 4)
 	refused(t, bob.Try(t, "POST", "/bookings", overlapping), http.StatusConflict, "waiting list")
 
-	free := onesynthtest.Read[[]booking.FreeNight](t, onesynthtest.NewClient(t, target).Try(t, "GET",
+	free := onesynthtest.Read[[]hotel.FreeNight](t, onesynthtest.NewClient(t, target).Try(t, "GET",
 		"/rooms/"+stay.Kind+"/nights?nights=4&from="+stay.Arrival, nil), http.StatusOK)
 	if len(free) != 4 || free[0].Free+free[1].Free+free[2].Free != 0 || free[3].Free != 1 {
 		t.Errorf("got %v; want three nights without a room, and one with", free)
@@ -188,7 +189,7 @@ func TestStaff(t *testing.T) {
 		http.StatusUnprocessableEntity, "units")
 	refused(t, staff(t, target, "manager").Try(t, "GET", "/arrivals/"+stay.Arrival, nil), http.StatusForbidden, "")
 	wait.Until(t, "the index has the booking", func() (any, bool) {
-		page := onesynthtest.Read[booking.Page](t, staff(t, target, "reception").Try(t, "GET",
+		page := onesynthtest.Read[hotel.Page](t, staff(t, target, "reception").Try(t, "GET",
 			"/arrivals/"+stay.Arrival, nil), http.StatusOK)
 		return page, slices.ContainsFunc(page.Bookings, func(b hotel.Booking) bool { return b.ID == made.ID })
 	}, wait.On(target))
@@ -213,7 +214,7 @@ func TestWaitingList(t *testing.T) {
 
 	var got []hotel.Booking
 	wait.For(t, "the rooms of the first one who waits", 1, func() int {
-		got = onesynthtest.Read[booking.Page](t, bob.Try(t, "GET", "/bookings", nil), http.StatusOK).Bookings
+		got = onesynthtest.Read[hotel.Page](t, bob.Try(t, "GET", "/bookings", nil), http.StatusOK).Bookings
 		return len(got)
 	}, wait.On(target))
 	if !got[0].FromWaitingList || got[0].Arrival != longer.Arrival || got[0].Status != hotel.Booked {
@@ -230,7 +231,7 @@ func TestWaitingList(t *testing.T) {
 	onesynthtest.Read[struct{}](t, carol.Try(t, "DELETE", place, nil), http.StatusNoContent)
 	refused(t, carol.Try(t, "DELETE", place, nil), http.StatusNotFound, "do not wait")
 	wait.Until(t, "the guest has a message by the bus", func() (any, bool) {
-		page := onesynthtest.Read[booking.Messages](t, bob.Try(t, "GET", "/messages", nil), http.StatusOK)
+		page := onesynthtest.Read[hotel.Messages](t, bob.Try(t, "GET", "/messages", nil), http.StatusOK)
 		return page, len(page.Messages) == 1 && page.Messages[0].BookingID == got[0].ID &&
 			strings.Contains(page.Messages[0].Text, "A room is free")
 	}, wait.On(target))
@@ -261,7 +262,7 @@ func TestReminder(t *testing.T) {
 	target.Set(t, "Bookings", "id", made.ID,
 		map[string]any{"due_on": now.Format(time.DateOnly), "due_at": now.Unix() - 1})
 	messages := func(c *onesynthtest.Client) []hotel.Message {
-		return onesynthtest.Read[booking.Messages](t, c.Try(t, "GET", "/messages", nil), http.StatusOK).Messages
+		return onesynthtest.Read[hotel.Messages](t, c.Try(t, "GET", "/messages", nil), http.StatusOK).Messages
 	}
 	wait.For(t, "the guest is reminded", true, func() bool {
 		if err := target.Run.RunSchedule(t.Context(), target.Schedule(t, "Reminder")); err != nil {
@@ -331,19 +332,19 @@ func TestReport(t *testing.T) {
 	stay.Arrival, stay.Departure = hotel.Today(), hotel.AddDays(hotel.Today(), 1)
 	made := book(t, guest(t, target), stay)
 	reporter := target.Schedule(t, "Reporter")
-	var report booking.Report
+	var report hotel.Report
 	wait.Until(t, "the report has the arrival", func() (any, bool) {
 		if err := target.Run.RunSchedule(t.Context(), reporter); err != nil {
 			t.Fatal(err)
 		}
 		r := manager.Try(t, "GET", "/reports/"+stay.Arrival, nil)
-		report = onesynthtest.Read[booking.Report](t, r, http.StatusOK)
-		return report, slices.ContainsFunc(report.Rooms, func(r booking.RoomReport) bool {
+		report = onesynthtest.Read[hotel.Report](t, r, http.StatusOK)
+		return report, slices.ContainsFunc(report.Rooms, func(r hotel.RoomReport) bool {
 			return r.Kind == stay.Kind && r.Units == 2 && r.Taken == 1 && slices.Equal(r.Arrivals, []string{made.ID})
 		})
 	}, wait.On(target))
 	runner := runtest.Of(target.Run)
-	var object booking.Report
+	var object hotel.Report
 	body, err := runner.Object(target.Outputs["ReportsBucketName"], hotel.ReportsFolder+stay.Arrival+".json")
 	if err == nil {
 		err = json.Unmarshal(body, &object)

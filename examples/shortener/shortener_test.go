@@ -9,6 +9,7 @@ import (
 
 	"example.com/shortener/lambdas/shortener"
 	"example.com/shortener/links"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
@@ -112,7 +113,7 @@ func TestList(t *testing.T) {
 		want = append(want, created(t, alice).Code)
 	}
 	for path := "/links?limit=2"; path != ""; {
-		page := onesynthtest.Read[shortener.Page](t, alice.MustSend(t, "GET", path, nil, nil), http.StatusOK)
+		page := onesynthtest.Read[links.Page](t, alice.MustSend(t, "GET", path, nil, nil), http.StatusOK)
 		for _, link := range page.Links {
 			got = append(got, link.Code)
 		}

@@ -184,8 +184,8 @@ type Message struct {
 	ExpiresAt int64     `json:"-" dynamodbav:"expires_at" attribute:"Unix seconds after which the item may be deleted (TTL attribute): 90 days later"`
 }
 
-// Report says that there is a report of a day in the bucket.
-type Report struct {
+// MadeReport says that there is a report of a day in the bucket.
+type MadeReport struct {
 	Day    string    `dynamodbav:"day" attribute:"YYYY-MM-DD"`
 	MadeAt time.Time `dynamodbav:"made_at,unixtime" attribute:"Unix seconds"`
 }

@@ -60,8 +60,9 @@ func Platform() schema.Platform {
 		},
 		Buckets: []schema.Bucket{{Name: "Reports", Description: "reports of the arrivals of each day",
 			Variable: ReportsBucket, RetentionDays: 400}},
-		RateLimits:     []schema.RateLimit{{Name: "book", Requests: 60, Window: time.Hour, Per: schema.PerUser}},
-		Routes:         routes(),
+		RateLimits: []schema.RateLimit{{Name: "book", Requests: 60, Window: time.Hour, Per: schema.PerUser}},
+		Routes: schema.Routes(ListRooms, ListNights, Book, ListBookings, GetBooking, Cancel, Wait, ListWaiting, Leave,
+			ListMessages, PutRoom, ListArrivals, GetReport, PutWebhook, GetWebhookSecret),
 		RequestHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key"},
 		ResponseHeaders: []string{"Idempotency-Replayed", "Location", "RateLimit-Limit", "RateLimit-Remaining",
 			"RateLimit-Reset", "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
@@ -104,41 +105,6 @@ func functions() []schema.Function {
 	}
 }
 
-func routes() []schema.Route {
-	guest := func(id, method, path, summary string) schema.Route {
-		return schema.Route{ID: id, Method: method, Path: path, Function: GuestAPI, Caller: schema.CallerUser,
-			Summary: summary}
-	}
-	anyone := func(route schema.Route) schema.Route {
-		route.Caller = schema.CallerAnyone
-		return route
-	}
-	limited := func(route schema.Route) schema.Route {
-		route.RateLimit = "book"
-		return route
-	}
-	staff := func(id, method, path string, caller schema.Caller, summary string) schema.Route {
-		return schema.Route{ID: id, Method: method, Path: path, Function: StaffAPI, Caller: caller, Summary: summary}
-	}
-	return []schema.Route{
-		anyone(guest("listRooms", "GET", "/rooms", "List the kinds of rooms")),
-		anyone(guest("listNights", "GET", "/rooms/{kind}/nights", "See in which nights how many rooms are free")),
-		limited(guest("book", "POST", "/bookings", "Book a room")),
-		guest("listBookings", "GET", "/bookings", "List one's own bookings, the latest arrival first"),
-		guest("getBooking", "GET", "/bookings/{id}", "Read one of one's own bookings"),
-		guest("cancel", "DELETE", "/bookings/{id}", "Cancel one of one's own bookings"),
-		limited(guest("wait", "POST", "/waiting", "Join the waiting list")),
-		guest("listWaiting", "GET", "/waiting", "List what one waits for"),
-		guest("leave", "DELETE", "/waiting/{kind}/{arrival}/{id}", "Leave the waiting list"),
-		guest("listMessages", "GET", "/messages", "List one's own messages, the newest first"),
-		staff("putRoom", "PUT", "/rooms/{kind}", Manager, "Set how many rooms of a kind there are"),
-		staff("listArrivals", "GET", "/arrivals/{day}", Reception, "List who arrives on a day"),
-		staff("getReport", "GET", "/reports/{day}", Manager, "Read the report of a day"),
-		staff("putWebhook", "PUT", "/webhook", Manager, "Say where the hotel wants its webhooks"),
-		staff("getWebhookSecret", "GET", "/webhook-secret", Manager, "Read the secret that signs webhooks"),
-	}
-}
-
 func tables() []schema.Table {
 	return []schema.Table{
 		{
@@ -178,7 +144,7 @@ func tables() []schema.Table {
 		},
 		{
 			Name: "Reports", PhysicalName: "reports", Description: "Which reports are in the bucket, by day.",
-			Key: schema.Key{Partition: "day"}, Attributes: schema.AttributesOf(Report{}),
+			Key: schema.Key{Partition: "day"}, Attributes: schema.AttributesOf(MadeReport{}),
 		},
 		{
 			Name: "Settings", PhysicalName: "settings", Description: "Settings of the hotel, by name.",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
+	"sync"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -41,19 +42,25 @@ func Bind[P, B, A any](s *Server, op schema.Operation[P, B, A], do func(context.
 
 // BindWork is [Bind] for work whose result is not the answer, or that has a key of its own.
 //
+// The input is read from the parameters and the body: a parameter is a text, a number, a bool, an
+// [encoding.TextUnmarshaler], a pointer to one of these, which is nil without the parameter, or a list of these,
+// separated by commas. Tags describe fields as in huma: the document has what they state, and the server checks it, as
+// well as the rules of a [validate.Checker]. The tag default is the value of an omitted parameter; for a field of the
+// body it only documents what the operation assumes.
+//
 // The server carries out an operation with an idempotency key once for each key. Two requests with a key are the same
 // if method, path, If-Match and body are. A repeat gets the first answer. While the first attempt is running, a repeat
 // waits for up to [Idempotency.Wait], and then gets a [*idempotency.RunningError].
 func BindWork[P, B, A, R any](s *Server, op schema.Operation[P, B, A], work Work[P, B, R]) {
-	d := op.Describe()
-	declared := operationOf(d)
-	if d.Key != schema.KeyNone {
-		declared = s.once(declared, d.Key == schema.KeyOwn)
+	declared := operation{Description: op.Describe()}
+	declared.Status = cmp.Or(declared.Status, http.StatusOK)
+	if declared.Key != schema.KeyNone {
+		declared = s.once(declared)
 	}
 	answer, do := work.Answer, instead(work.Do)
 	if answer == nil {
 		answer = func(result R) (int, any) {
-			if d.Answer() == nil {
+			if declared.Answer() == nil {
 				return declared.Status, nil
 			}
 			return declared.Status, result
@@ -61,7 +68,7 @@ func BindWork[P, B, A, R any](s *Server, op schema.Operation[P, B, A], work Work
 	}
 	register(s, declared, func(ctx context.Context, input *bound[P, B]) (idempotency.Response, error) {
 		request := Request[P, B]{input.Params, input.Body, CallerFrom(ctx)}
-		if d.Key == schema.KeyNone {
+		if declared.Key == schema.KeyNone {
 			result, err := do(ctx, request)
 			if err != nil {
 				return idempotency.Response{}, err
@@ -69,26 +76,37 @@ func BindWork[P, B, A, R any](s *Server, op schema.Operation[P, B, A], work Work
 			return kept(answer(result))
 		}
 		var key func() (string, []byte, error)
-		if d.Key == schema.KeyOwn {
+		if declared.Key == schema.KeyOwn {
 			key = func() (string, []byte, error) { return work.Key(&request) }
 		}
 		return s.mutate(ctx, key, answered(answer), func(ctx context.Context) (any, error) { return do(ctx, request) })
 	})
 }
 
-// operationOf is what the server keeps of a description.
-func operationOf(d schema.Description) Operation {
-	op := Operation{ID: d.ID, Description: cmp.Or(d.Detail, d.Summary+"."), Status: cmp.Or(d.Status, http.StatusOK),
-		OtherAnswers: d.Further, Headers: d.Headers, Location: d.Location, Errors: d.Errors, IfMatch: d.IfMatch,
-		KeyOptional: d.Key == schema.KeyOptional, NeedsCaller: d.NeedsCaller, CountsAlong: d.CountsAlong,
-		NoWorkTime: d.NoWorkTime, described: d}
-	switch {
-	case d.OneOf != nil:
-		op.Form = OneOf(d.OneOf)
-	case d.Answer() != nil:
-		op.Form = reflect.Zero(d.Answer()).Interface()
-	}
-	return op
+// BindDocument is [Bind] for the operation that answers with the OpenAPI document. The first request for the document
+// makes it, so no other request waits for it.
+func BindDocument(s *Server, op schema.Operation[schema.None, schema.None, schema.Document],
+	document func() ([]byte, error)) {
+	made := sync.OnceValues(func() ([]byte, error) {
+		body, err := document()
+		if err != nil || len(s.config.Extra) == 0 {
+			return body, err
+		}
+		return withExtra(body, s.config.Platform, s.config.Extra)
+	})
+	declared := operation{Description: op.Describe()}
+	declared.Status = http.StatusOK
+	register(s, declared, func(context.Context, *bound[schema.None, schema.None]) (idempotency.Response, error) {
+		body, err := made()
+		return idempotency.Response{Status: http.StatusOK, Body: body}, err
+	})
+}
+
+// BindHealth is [Bind] for the operation that answers while the API is up.
+func BindHealth(s *Server, op schema.Operation[schema.None, schema.None, schema.Health]) {
+	Bind(s, op, func(context.Context, Request[schema.None, schema.None]) (schema.Health, error) {
+		return schema.Health{Status: "ok"}, nil
+	})
 }
 
 // bound is the input of an operation.
@@ -97,18 +115,16 @@ type bound[P, B any] struct {
 	Body   B
 }
 
-// Validate implements [Validated].
-func (b *bound[P, B]) Validate() error {
+// check returns an error for all that breaks rules which the forms do not state. If the form of a field finds a problem,
+// only that one counts.
+func (b *bound[P, B]) check() error {
 	var found []validate.Problem
 	for _, form := range []any{b.Params, b.Body} {
 		if reflect.ValueOf(form).Kind() != reflect.Struct {
 			continue
 		}
-		err := validate.Form(form)
-		if broken, ok := errors.AsType[*validate.Error](err); ok {
+		if broken, ok := errors.AsType[*validate.Error](validate.Form(form)); ok {
 			found = append(found, broken.Problems...)
-		} else if err != nil {
-			return err
 		}
 	}
 	if len(found) == 0 {

@@ -71,8 +71,8 @@ func TestCallers(t *testing.T) {
 		Limiter: limiter(limit),
 	})
 	for _, id := range []string{"user", "admin", "agent", "anyone", "partner", "service"} {
-		httpapi.Serve(s, httpapi.Operation{ID: id}, func(ctx context.Context, _ *struct{}) (string, error) {
-			return httpapi.CallerFrom(ctx).ID, nil
+		httpapi.Bind(s, schema.Operation[none, none, string]{ID: id}, func(_ context.Context, r request) (string, error) {
+			return r.Caller.ID, nil
 		})
 	}
 	handler := s.Handler()

@@ -21,10 +21,10 @@ type Context struct {
 	// Route is the route.
 	Route schema.Route
 
-	operation Operation
+	operation operation
 	writer    http.ResponseWriter
 	caller    Caller
-	// key, content and ifMatch are set for an operation of [Mutate]. content is all that identifies
+	// key, content and ifMatch are set for an operation of with a key. content is all that identifies
 	// the request.
 	key     string
 	content []byte
@@ -112,8 +112,8 @@ func requestFrom(ctx context.Context) *Context {
 // Context returns the context of the operation.
 func (c *Context) Context() context.Context { return c.context }
 
-// Declared returns the operation that was registered for the route.
-func (c *Context) Declared() Operation { return c.operation }
+// Declared returns the operation that is bound to the route.
+func (c *Context) Declared() schema.Description { return c.operation.Description }
 
 // Header returns a header. A repeated header becomes one list, as from API Gateway. Of a media type it returns the name
 // alone, in lower case, for comparison.

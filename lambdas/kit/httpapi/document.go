@@ -1,18 +1,12 @@
 package httpapi
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
-	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Document returns the OpenAPI 3.1 document of the operations registered so far, as JSON.
@@ -41,7 +35,7 @@ func (s *Server) Document() ([]byte, error) {
 				map[bool]string{true: "refused.", false: "ignored."}[s.config.Strict]
 		}
 		all.describeGateway(in.operation)
-		s.precise(s.registered[i].Operation, in)
+		s.precise(s.registered[i].operation, in)
 	}
 	body, err := json.Marshal(document)
 	if err != nil {
@@ -65,51 +59,6 @@ func allowNull(form *huma.Schema) {
 func OrNull(document *huma.OpenAPI, form, field, description string) {
 	fields := document.Components.Schemas.Map()[form].Properties
 	fields[field] = &huma.Schema{OneOf: []*huma.Schema{fields[field], {Type: "null"}}, Description: description}
-}
-
-// RegisterDocument declares the operation that answers with the OpenAPI document. The first request
-// for the document makes it, so no other request waits for it.
-func RegisterDocument(s *Server, operation Operation, document func() ([]byte, error)) {
-	registerDocument(s, operation, document)
-}
-
-// BindDocument is [Bind] for the operation that answers with the OpenAPI document. The first request for the document
-// makes it, so no other request waits for it.
-func BindDocument(s *Server, op schema.Operation[schema.None, schema.None, schema.Document],
-	document func() ([]byte, error)) {
-	registerDocument(s, operationOf(op.Describe()), document)
-}
-
-func registerDocument(s *Server, operation Operation, document func() ([]byte, error)) {
-	operation.Form = &huma.Schema{Type: huma.TypeObject}
-	made := sync.OnceValues(func() ([]byte, error) {
-		body, err := document()
-		if err != nil || len(s.config.Extra) == 0 {
-			return body, err
-		}
-		return withExtra(body, s.config.Platform, s.config.Extra)
-	})
-	register(s, operation, func(context.Context, *struct{}) (idempotency.Response, error) {
-		body, err := made()
-		return idempotency.Response{Status: http.StatusOK, Body: body}, err
-	})
-}
-
-// Health says that an API answers.
-type Health struct {
-	Status string `json:"status" enum:"ok"`
-}
-
-// RegisterHealth declares the operation that answers while the API is up.
-func RegisterHealth(s *Server, operation Operation) {
-	Serve(s, operation, func(context.Context, *struct{}) (Health, error) { return Health{Status: "ok"}, nil })
-}
-
-// BindHealth is [Bind] for the operation that answers while the API is up.
-func BindHealth(s *Server, op schema.Operation[schema.None, schema.None, schema.Health]) {
-	Bind(s, op, func(context.Context, Request[schema.None, schema.None]) (schema.Health, error) {
-		return schema.Health{Status: "ok"}, nil
-	})
 }
 
 // JSON returns JSON content of that form.

@@ -103,7 +103,7 @@ var errUnknown = errors.New("an unknown error")
 func known() []KnownError {
 	return []KnownError{
 		{Match: As[*idempotency.RunningError], Status: http.StatusConflict},
-		// Of an input that is [IdempotencyKeyer]; for others it names the header.
+		// Of an operation with a key of its own ([schema.KeyOwn]); for others it names the header.
 		{Match: Is(idempotency.ErrOtherRequest), Status: http.StatusUnprocessableEntity},
 		{Match: Is(idempotency.ErrClaimLost), Status: http.StatusConflict, RetryAfter: time.Second},
 		{Match: As[*ratelimit.LimitedError], Status: http.StatusTooManyRequests},

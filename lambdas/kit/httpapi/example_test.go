@@ -14,22 +14,22 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
-type greetInput struct {
-	Body struct {
-		Name string `json:"name" minLength:"1" maxLength:"20"`
-	}
+type person struct {
+	Name string `json:"name" minLength:"1" maxLength:"20"`
 }
 
 type greeting struct {
 	Text string `json:"greeting"`
 }
 
-// One declaration gives routing, validation and documentation.
+// greet is an operation of a contract: it gives the route, the checks and the part of the document.
+var greet = schema.Operation[schema.None, person, greeting]{
+	ID: "greet", Route: "POST /greetings", Function: "hello", Caller: schema.CallerAnyone, Summary: "Be greeted",
+}
+
+// An operation is one value, which the server binds to a function.
 func Example() {
-	platform := schema.Platform{Name: "hello", Title: "Hello", Routes: []schema.Route{
-		{ID: "greet", Method: "POST", Path: "/greetings", Function: "hello", Caller: schema.CallerAnyone,
-			Summary: "Be greeted"},
-	}}
+	platform := schema.Platform{Name: "hello", Title: "Hello", Routes: schema.Routes(greet)}
 	server := httpapi.New(httpapi.Config{
 		Platform: platform,
 		Errors: httpapi.Errors{Body: func(_ context.Context, f httpapi.Failure) any {
@@ -40,10 +40,9 @@ func Example() {
 		}},
 		Log: slog.New(slog.DiscardHandler),
 	})
-	httpapi.Serve(server, httpapi.Operation{ID: "greet"},
-		func(_ context.Context, input *greetInput) (greeting, error) {
-			return greeting{"Hello " + input.Body.Name}, nil
-		})
+	httpapi.Bind(server, greet, func(_ context.Context, r httpapi.Request[schema.None, person]) (greeting, error) {
+		return greeting{"Hello " + r.Body.Name}, nil
+	})
 
 	handler := server.Handler()
 	for _, body := range []string{`{"name":"Alice"}`, `{"name":""}`} {

@@ -42,13 +42,13 @@ func TestExtra(t *testing.T) {
 	}
 	get := func(extra []schema.Extra, path string) *httptest.ResponseRecorder {
 		s := httpapi.New(httpapi.Config{Platform: platform, Extra: extra, Strict: true})
-		httpapi.Serve(s, httpapi.Operation{ID: "list"}, func(context.Context, *struct{}) ([]Thing, error) {
+		httpapi.Bind(s, schema.Operation[none, none, []Thing]{ID: "list"}, func(context.Context, request) ([]Thing, error) {
 			return []Thing{
 				{ID: `"$extra":{`, Extended: wire.Extended{Extra: `{"label":"a}\"<","rank":2}`}}, {ID: "plain"},
 				{ID: "last", Extended: wire.Extended{Extra: `{"done":true}`}},
 			}, nil
 		})
-		httpapi.RegisterDocument(s, httpapi.Operation{ID: "document"}, s.Document)
+		httpapi.BindDocument(s, schema.Operation[none, none, schema.Document]{ID: "document"}, s.Document)
 		answer := httptest.NewRecorder()
 		s.Handler().Routes.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
 		return answer

@@ -1,6 +1,6 @@
-// Package httpapi turns the routes of a platform into HTTP operations: one declaration per operation gives its routing,
-// its validation and its part of the OpenAPI document. huma describes the types, and requests are validated by that
-// description.
+// Package httpapi serves the operations of a platform ([schema.Operation]): each is bound to a function of its request.
+// Routing, checks and the OpenAPI document follow from the operation's value. huma describes the types, and requests are
+// checked by that description.
 package httpapi
 
 import (
@@ -63,7 +63,7 @@ type Config struct {
 	// WorkTime is how long an operation may take. The function may have more time, for operations with NoWorkTime.
 	// Zero: an operation has the time of the invocation.
 	WorkTime time.Duration
-	// Idempotency is for the operations of [Mutate].
+	// Idempotency is for the operations of [schema.Description.Key].
 	Idempotency Idempotency
 	Clock       wire.Clock
 	// Log receives the errors whose answers have status 500 and above. Nothing else logs them. Nil: [slog.Default].
@@ -83,7 +83,7 @@ type Server struct {
 
 // registered is an operation of a route.
 type registered struct {
-	Operation
+	operation
 	route schema.Route
 	// input is the type of its input.
 	input reflect.Type
@@ -124,10 +124,11 @@ func Namer(names map[string]string) func(form reflect.Type, hint string) string 
 }
 
 // register declares an operation: serve answers its requests, with what was read into an input.
-func register[I any](s *Server, op Operation, serve func(context.Context, *I) (idempotency.Response, error)) {
-	s.register(op, reflect.TypeFor[I](), func(ctx *Context, form *inputForm) (idempotency.Response, error) {
-		var input I
-		if err := s.read(ctx, form, &input); err != nil {
+func register[P, B any](s *Server, op operation,
+	serve func(context.Context, *bound[P, B]) (idempotency.Response, error)) {
+	s.register(op, reflect.TypeFor[bound[P, B]](), func(ctx *Context, form *inputForm) (idempotency.Response, error) {
+		var input bound[P, B]
+		if err := s.read(ctx, form, &input, input.check); err != nil {
 			return idempotency.Response{}, err
 		}
 		return serve(ctx.Context(), &input)
@@ -135,7 +136,7 @@ func register[I any](s *Server, op Operation, serve func(context.Context, *I) (i
 }
 
 // register panics if the operation is no route of the platform.
-func (s *Server) register(op Operation, input reflect.Type,
+func (s *Server) register(op operation, input reflect.Type,
 	serve func(*Context, *inputForm) (idempotency.Response, error)) {
 	route, ok := s.route(op.ID)
 	if !ok {
@@ -159,7 +160,7 @@ func (s *Server) register(op Operation, input reflect.Type,
 }
 
 // Handler returns the API, ready to serve. It panics for each promise that the server could not keep: the rate limit of
-// a registered route that nothing counts, a [Mutate] whose function the schema does not let claim idempotency keys, and
+// a registered route that nothing counts, a [schema.Description.Key] whose function the schema does not let claim idempotency keys, and
 // a route without an operation in a function with operations, whose callers would get 405.
 func (s *Server) Handler() *kit.API {
 	if len(s.uncounted) > 0 {

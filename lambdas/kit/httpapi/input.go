@@ -20,20 +20,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
-// Input is the input of an operation whose body [validate.Form] checks.
-type Input[B any] struct{ Body B }
-
-// Validate implements [Validated].
-func (i *Input[B]) Validate() error { return validate.Form(i.Body) }
-
-// Validated is an input with rules that its form does not state. The server checks them once for each request, before
-// it claims the request's key.
-type Validated interface {
-	// Validate returns nil or a [*validate.Error]. If the form finds a problem in a field, only that problem of the
-	// field counts.
-	Validate() error
-}
-
 // inputForm is the form of an operation's input.
 type inputForm struct {
 	huma.Registry
@@ -56,7 +42,7 @@ func (s *operations) input(of reflect.Type, operation *huma.Operation) *inputFor
 	in := &inputForm{Registry: s.document.Components.Schemas, operation: operation}
 	for _, field := range fieldsOf(of) {
 		if field.Name == "Body" && field.Type != reflect.TypeFor[schema.None]() {
-			form := huma.SchemaFromField(in, field, of.Name()+field.Name)
+			form := huma.SchemaFromField(in, field, operation.OperationID+"Body")
 			operation.RequestBody = &huma.RequestBody{Required: field.Type.Kind() != reflect.Pointer,
 				Content: JSON(form, nil)}
 			in.body, in.form = field.Index, in.resolved(form)
@@ -103,8 +89,8 @@ func (in *inputForm) resolved(form *huma.Schema) *huma.Schema {
 	return form
 }
 
-// read reads a request into an input, and returns all that is wrong with it.
-func (s *Server) read(ctx *Context, in *inputForm, input any) error {
+// read reads a request into an input, and returns all that is wrong with it, also by the rules that check checks.
+func (s *Server) read(ctx *Context, in *inputForm, input any, check func() error) error {
 	value, j := reflect.ValueOf(input).Elem(), &judge{inputForm: in, wrong: map[string]bool{}}
 	body, parsed, err := s.readBody(ctx, in)
 	if err != nil {
@@ -123,10 +109,8 @@ func (s *Server) read(ctx *Context, in *inputForm, input any) error {
 			j.add("", validate.Constraint{}, err.Error())
 		}
 	}
-	if own, ok := input.(Validated); ok {
-		if err := j.rules(own.Validate()); err != nil {
-			return err
-		}
+	if err := j.rules(check()); err != nil {
+		return err
 	}
 	return j.err()
 }
@@ -228,7 +212,7 @@ func parse(field reflect.Value, texts ...string) (got any, err error) {
 		field.SetFloat(n)
 		return n, err
 	}
-	panic(fmt.Sprintf("httpapi: a parameter cannot be a %s: see Serve", field.Type()))
+	panic(fmt.Sprintf("httpapi: a parameter cannot be a %s: see BindWork", field.Type()))
 }
 
 // undeclared finds the parameters of a query that the operation does not declare or that stand twice, and the fields of

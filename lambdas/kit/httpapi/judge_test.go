@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
@@ -28,11 +29,10 @@ type ParcelAddress struct {
 	Town string `json:"town,omitempty" maxLength:"5"`
 }
 
-type parcelInput struct {
+type parcelParams struct {
 	Days     int      `query:"days" minimum:"1"`
 	Colours  []string `query:"colours" enum:"red,blue"`
 	Reminder string   `header:"X-Reminder" maxLength:"3"`
-	Body     Parcel
 }
 
 // The constraint of an error does not depend on its words.
@@ -48,7 +48,8 @@ func TestConstraints(t *testing.T) {
 			return struct{}{}
 		}},
 	})
-	httpapi.Serve(s, httpapi.Operation{ID: "do"}, func(context.Context, *parcelInput) (any, error) { return nil, nil })
+	httpapi.Bind(s, schema.Operation[parcelParams, Parcel, none]{ID: "do"},
+		func(context.Context, httpapi.Request[parcelParams, Parcel]) (none, error) { return none{}, nil })
 	handler := s.Handler()
 	one, two, three, four, five, most := 1, 2, 3, 4, 5, 500
 	for name, test := range map[string]struct {

@@ -34,12 +34,13 @@ func late(read <-chan struct{}, err error) limiter {
 }
 
 // club is a server of one operation, do, whose calls a limiter counts while it reads.
-func club(limiter limiter, log *slog.Logger, do func(context.Context, *struct{}) (any, error)) *kit.API {
+func club(limiter limiter, log *slog.Logger, do func(context.Context, request) (none, error)) *kit.API {
 	platform := one("POST", "/things")
 	platform.RateLimits = []schema.RateLimit{{Name: "all", Requests: 2, Window: time.Hour, Per: schema.PerAddress}}
 	platform.Routes[0].Caller, platform.Routes[0].RateLimit = schema.CallerAnyone, "all"
 	s := httpapi.New(httpapi.Config{Platform: platform, Limiter: limiter, CountWhileReading: true, Log: log})
-	httpapi.Serve(s, httpapi.Operation{ID: "do", Status: 204, Errors: []error{httpapi.ErrForbidden}}, do)
+	httpapi.Bind(s, schema.Operation[none, none, none]{ID: "do", Status: 204,
+		Errors: []error{httpapi.ErrForbidden}}, do)
 	return s.Handler()
 }
 
@@ -84,16 +85,16 @@ func TestCountWhileReading(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			api := club(late(read, test.counted), logger, func(ctx context.Context, _ *struct{}) (any, error) {
+			api := club(late(read, test.counted), logger, func(ctx context.Context, _ request) (none, error) {
 				var item map[string]any
 				if _, err := db.Get(ctx, "Read", &item, "x"); err != nil {
 					t.Error(err)
 				}
 				close(read)
 				if test.own != nil {
-					return nil, test.own
+					return none{}, test.own
 				}
-				return nil, db.Put(ctx, "Write", map[string]string{"pk": "x"}, expression.ConditionBuilder{})
+				return none{}, db.Put(ctx, "Write", map[string]string{"pk": "x"}, expression.ConditionBuilder{})
 			})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
@@ -127,11 +128,11 @@ func TestCountedInTime(t *testing.T) {
 		read := make(chan struct{})
 		close(read)
 		ctx, cancel := context.WithCancel(t.Context())
-		w := called(ctx, club(late(read, nil), nil, func(ctx context.Context, _ *struct{}) (any, error) {
+		w := called(ctx, club(late(read, nil), nil, func(ctx context.Context, _ request) (none, error) {
 			// The write has waited for the count.
 			err := write(ctx)
 			cancel()
-			return nil, cmp.Or(err, httpapi.ErrForbidden)
+			return none{}, cmp.Or(err, httpapi.ErrForbidden)
 		}))
 		if w.Code != 403 || w.Body.Len() == 0 {
 			t.Fatalf("got %d %s; want 403", w.Code, w.Body)

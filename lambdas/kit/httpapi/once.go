@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/problem"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
@@ -32,7 +32,7 @@ const (
 	maxKeyLength = 255
 )
 
-// Idempotency says how the server carries out operations of [Mutate] once.
+// Idempotency says how the server carries out operations with a key once.
 type Idempotency struct {
 	// Keys remember requests; each caller's keys are a scope of their own.
 	Keys idempotency.Claims
@@ -48,46 +48,7 @@ type Idempotency struct {
 	Passing []error
 }
 
-// IdempotencyKeyer is an input that has the idempotency key of its request, if the request has one.
-type IdempotencyKeyer interface {
-	// Key returns the key and the content that identifies the request. The key is "" for a request that the server
-	// carries out each time. An error refuses the request, which uses up no key.
-	Key() (key string, content []byte, err error)
-}
-
-// Mutate declares an operation that the server carries out once for each idempotency key. Its requests must have one,
-// unless the key is optional ([Operation.KeyOptional]). work does it, and answer makes the status and the body, nil for
-// none, from the result of work; a store passes the same result to [idempotency.Transact]. If answer is nil, the result
-// is the body.
-//
-// Two requests with a key are the same if method, path, If-Match and body are. A repeat gets the first answer. While
-// the first attempt is running, a repeat waits for up to [Idempotency.Wait], and then gets a
-// [*idempotency.RunningError].
-//
-// An input that is an [IdempotencyKeyer] has the key instead of the header, and says itself what makes requests the
-// same. The key then keeps no answer to an error, and a repeated answer does not say that it is one.
-func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R, error),
-	answer func(context.Context, *I, R) (status int, body any)) {
-	if answer == nil {
-		answer = func(_ context.Context, _ *I, result R) (int, any) { return cmp.Or(op.Status, http.StatusOK), result }
-		if op.Form == nil {
-			var form R
-			op.Form = form
-		}
-	}
-	do := instead(work)
-	_, isKeyed := any(new(I)).(IdempotencyKeyer)
-	register(s, s.once(op, isKeyed), func(ctx context.Context, input *I) (idempotency.Response, error) {
-		var keyOf func() (string, []byte, error)
-		if keyed, ok := any(input).(IdempotencyKeyer); ok {
-			keyOf = keyed.Key
-		}
-		return s.mutate(ctx, keyOf, answered(func(result R) (int, any) { return answer(ctx, input, result) }),
-			func(ctx context.Context) (any, error) { return do(ctx, input) })
-	})
-}
-
-// mutate carries a request of [Mutate] out, or returns the answer that it had before.
+// mutate carries a request that has a key out, or returns the answer that it had before.
 func (s *Server) mutate(ctx context.Context, keyOf func() (string, []byte, error), answer func(any) (idempotency.Response, error),
 	work func(context.Context) (any, error)) (idempotency.Response, error) {
 	request, config := requestFrom(ctx), s.config.Idempotency
@@ -138,7 +99,7 @@ func answered[R any](answer func(R) (status int, body any)) func(result any) (id
 var parameter = regexp.MustCompile(`{\w+}`)
 
 // headersOf returns the headers that follow from an answer, so that a replay has them, too.
-func (op Operation) headersOf(response idempotency.Response) http.Header {
+func (op operation) headersOf(response idempotency.Response) http.Header {
 	header := http.Header{}
 	var fields map[string]any
 	if op.Headers["ETag"]+op.Location == "" || response.Status >= http.StatusMultipleChoices ||
@@ -186,7 +147,7 @@ func (s *Server) isFinal(err error) bool {
 func (s *Server) readAttempt(ctx *Context) error {
 	op := ctx.operation
 	var err error
-	if ctx.has(KeyHeader) || !op.KeyOptional {
+	if ctx.has(KeyHeader) || op.Key == schema.KeyRequired {
 		if ctx.key, err = readKey(ctx.Header(KeyHeader)); err != nil {
 			return err
 		}
@@ -220,38 +181,39 @@ func readKey(header string) (string, error) {
 	return "", Unreadable(KeyHeader, validate.Constraint{}, wrong)
 }
 
-// once is an operation with the headers of its idempotency key, unless its input is [IdempotencyKeyer].
-func (s *Server) once(op Operation, isKeyed bool) Operation {
+// once is an operation with the headers of its idempotency key, unless it finds the key itself.
+func (s *Server) once(op operation) operation {
 	final := slices.Clone(op.Errors)
 	if op.IfMatch != "" {
 		final = append(final, &problem.VersionError{What: op.IfMatch, Current: 4})
 	}
 	op.Errors = append(slices.Clone(final), &idempotency.RunningError{})
-	if isKeyed {
+	if op.Key == schema.KeyOwn {
 		return op
 	}
-	key := HeaderParameter(KeyHeader, !op.KeyOptional, maxKeyLength, s.config.Idempotency.Description,
+	optional := op.Key == schema.KeyOptional
+	key := HeaderParameter(KeyHeader, !optional, maxKeyLength, s.config.Idempotency.Description,
 		"8e03978e-40d5-43dd-bc93-6894a57f9324")
 	key.Schema.Pattern = `^[ -~]*$`
-	if op.KeyOptional {
+	if optional {
 		key.Schema.Pattern = `^[ -~]+$`
 	}
-	op.Parameters = append(slices.Clone(op.Parameters), key)
+	op.parameters = append(slices.Clone(op.parameters), key)
 	if op.IfMatch != "" {
 		ifMatch := HeaderParameter(ifMatchHeader, false, 0,
 			"Makes the change only if "+op.IfMatch+" has one of these ETags. A weak one (W/) matches none, and * any.",
 			`"3"`)
 		ifMatch.Schema.Pattern = entityTags
-		op.Parameters = append(op.Parameters, ifMatch)
+		op.parameters = append(op.parameters, ifMatch)
 	}
 	for _, name := range parameter.FindAllString(op.Location, -1) {
-		if !hasField(op.Form, strings.Trim(name, "{}")) {
+		if !hasField(op.Answer(), strings.Trim(name, "{}")) {
 			panic(fmt.Sprintf("httpapi: the Location of %s has %s, which is no field of its answer", op.ID, name))
 		}
 	}
 	op.read = s.readAttempt
 	op.describe = func(described *huma.Operation) {
-		statuses := []int{cmp.Or(op.Status, http.StatusOK)}
+		statuses := []int{op.Status}
 		for _, err := range final {
 			if s.isFinal(err) {
 				statuses = append(statuses, s.known(err).Status)
@@ -266,8 +228,7 @@ func (s *Server) once(op Operation, isKeyed bool) Operation {
 }
 
 // hasField reports whether the JSON of a struct has the field.
-func hasField(value any, name string) bool {
-	form := reflect.TypeOf(value)
+func hasField(form reflect.Type, name string) bool {
 	if form == nil || form.Kind() != reflect.Struct {
 		return false
 	}

@@ -46,31 +46,31 @@ type Link struct {
 
 var errTaken = problem.New(http.StatusConflict, "", "the name is taken")
 
+// makeLink is carried out once for each idempotency key.
+var makeLink = schema.Operation[schema.None, Link, Link]{
+	ID: "makeLink", Route: "POST /links", Function: "links", Caller: schema.CallerUser, Summary: "Make a link",
+	Status: http.StatusCreated, Key: schema.KeyRequired, Errors: []error{errTaken},
+}
+
 // A link is created once, however often the request is sent, and a refusal is repeated unchanged.
-func ExampleMutate() {
+func ExampleBind() {
 	server := httpapi.New(httpapi.Config{
-		Platform: schema.Platform{Name: "links", Title: "Links", Routes: []schema.Route{
-			{ID: "makeLink", Method: "POST", Path: "/links", Function: "links", Caller: schema.CallerUser,
-				Summary: "Make a link"},
-		}},
+		Platform: schema.Platform{Name: "links", Title: "Links", Routes: schema.Routes(makeLink)},
 		Callers: map[schema.Caller]httpapi.Identity{
 			schema.CallerUser: httpapi.ByToken("token", "A token of the user.")},
 		Idempotency: httpapi.Idempotency{Keys: &remembered{answers: map[string]idempotency.Response{}},
 			Description: "A key of the caller's choice."},
 		Log: slog.New(slog.DiscardHandler),
 	})
-	type input struct{ Body Link }
 	links := map[string]Link{}
-	httpapi.Mutate(server, httpapi.Operation{ID: "makeLink", Status: http.StatusCreated,
-		Errors: []error{errTaken},
-	}, func(_ context.Context, in *input) (Link, error) {
-		if _, taken := links[in.Body.Name]; taken {
+	httpapi.Bind(server, makeLink, func(_ context.Context, r httpapi.Request[schema.None, Link]) (Link, error) {
+		if _, taken := links[r.Body.Name]; taken {
 			return Link{}, errTaken
 		}
-		in.Body.Version = 1
-		links[in.Body.Name] = in.Body
-		return in.Body, nil
-	}, nil)
+		r.Body.Version = 1
+		links[r.Body.Name] = r.Body
+		return r.Body, nil
+	})
 
 	handler := server.Handler()
 	for _, key := range []string{"a", "a", "b", "b", ""} {

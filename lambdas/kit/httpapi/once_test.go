@@ -38,10 +38,10 @@ func cancelling(keys idempotency.Claims, log *bytes.Buffer,
 		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerUser: httpapi.ByToken("token", "A token.")},
 		Idempotency: httpapi.Idempotency{Keys: keys},
 	})
-	httpapi.Mutate(s, httpapi.Operation{ID: "cancel", Status: http.StatusNoContent, IfMatch: "the order"},
-		func(ctx context.Context, _ *orderPath) (any, error) {
-			return httpapi.IfMatch(ctx, func(version int) (any, error) { return nil, work(ctx, version) })
-		}, func(context.Context, *orderPath, any) (int, any) { return http.StatusNoContent, nil })
+	httpapi.Bind(s, schema.Operation[orderPath, none, none]{ID: "cancel", Status: http.StatusNoContent,
+		IfMatch: "the order", Key: schema.KeyRequired}, func(ctx context.Context, _ ofOrder) (none, error) {
+		return httpapi.IfMatch(ctx, func(version int) (none, error) { return none{}, work(ctx, version) })
+	})
 	return s.Handler()
 }
 
@@ -115,11 +115,11 @@ func TestKeyOptional(t *testing.T) {
 		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerUser: httpapi.ByToken("token", "A token.")},
 		Idempotency: httpapi.Idempotency{Keys: &httpapitest.Ledger{Refusal: idempotency.ErrOtherRequest}},
 	})
-	httpapi.Mutate(s, httpapi.Operation{ID: "cancel", Status: http.StatusOK, Form: 0, KeyOptional: true},
-		func(context.Context, *orderPath) (int, error) {
+	httpapi.Bind(s, schema.Operation[orderPath, none, int]{ID: "cancel", Key: schema.KeyOptional},
+		func(context.Context, ofOrder) (int, error) {
 			done++
 			return done, nil
-		}, nil)
+		})
 	for _, test := range []struct {
 		header, answer string
 		status         int
@@ -143,18 +143,15 @@ func TestKeyOptional(t *testing.T) {
 
 // gift has its key in its body.
 type gift struct {
-	Body struct {
-		Key string `json:"key,omitempty"`
-		To  string `json:"to"`
-	}
+	Key string `json:"key,omitempty"`
+	To  string `json:"to"`
 }
 
-// Key implements [httpapi.IdempotencyKeyer].
-func (g *gift) Key() (string, []byte, error) {
-	if g.Body.To == "nobody" {
+func giftKey(r *httpapi.Request[none, gift]) (string, []byte, error) {
+	if r.Body.To == "nobody" {
 		return "", nil, validate.Errorf("to", validate.RuleConflict, "takes no gifts")
 	}
-	return g.Body.Key, []byte(g.Body.To), nil
+	return r.Body.Key, []byte(r.Body.To), nil
 }
 
 // oneKey are the keys of one request. They fail with the errors.
@@ -216,13 +213,14 @@ func TestKeyed(t *testing.T) {
 		Idempotency: httpapi.Idempotency{Keys: &oneKey{}},
 	})
 	given := 0
-	httpapi.Mutate(s, httpapi.Operation{ID: "do", Form: 0, Errors: []error{full}},
-		func(_ context.Context, g *gift) (int, error) {
-			if given++; given == 1 {
-				return 0, full
-			}
-			return given, nil
-		}, nil)
+	httpapi.BindWork(s, schema.Operation[none, gift, int]{ID: "do", Key: schema.KeyOwn, Errors: []error{full}},
+		httpapi.Work[none, gift, int]{Key: giftKey,
+			Do: func(context.Context, httpapi.Request[none, gift]) (int, error) {
+				if given++; given == 1 {
+					return 0, full
+				}
+				return given, nil
+			}})
 	for _, step := range []struct{ name, body, want string }{
 		{"Refused", `{"to":"nobody","key":"k"}`, "422 to: takes no gifts, 0 times"},
 		{"Failed", `{"to":"ann","key":"k"}`, "409 the van is full, 1 times"},

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -13,71 +12,42 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/internal/standin"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
-// Operation declares what one route does.
-type Operation struct {
-	// ID is the ID of a route of the platform. The route gives method, path, callers, rate limit and summary.
-	ID string
-	// Description says what it does, for people.
-	Description string
-	// Status is the status of success. Zero: 200.
-	Status int
-	// Form is a value of the form of success, or [OneOf]. Nil: the form of the work's result, unless [Mutate] has an
-	// answer function.
-	Form any
-	// OtherAnswers are the bodies of further successful answers, by status.
-	OtherAnswers map[int]any
-	// Headers describe the headers of success, by name. If ETag is among them, the answer has the entity tag of its
-	// field version.
-	Headers map[string]string
-	// Location is the path of what an operation creates, with fields of the answer, such as "/tasks/{task_id}". It
-	// becomes the header Location of 201. Empty: no header.
-	Location string
-	// Parameters are the parameters that the type of the input lacks.
-	Parameters []*huma.Param
-	// Stricter corrects the document where the rules allow less than the input's type states, by place, such as
-	// "path.task_id", "header.X-Timezone" and "body.due_date". It does not change what the server checks.
-	Stricter Forms
-	// Variants are the possible forms of the body. A body has exactly one of them. Empty: the form of the input's type.
-	Variants []Variant
-	// Errors are examples of errors that only this operation returns.
-	Errors []error
-	// IfMatch names what the header If-Match protects, such as "the task". The operation is one of [Mutate], and makes
-	// its change by [IfMatch]. Empty: the operation has no such header.
-	IfMatch string
-	// KeyOptional lets a request of [Mutate] omit the idempotency key. The server then carries it out each time.
-	KeyOptional bool
-	// NeedsCaller refuses unidentified callers, even if the route's callers need not identify themselves.
-	NeedsCaller bool
-	// CountsAlong says that the operation may count its call towards the rate limit with one of its own writes
-	// ([ratelimit.CallFrom]). The server counts a call that it has not counted before its next write, and before the
-	// answer.
-	CountsAlong bool
-	// NoWorkTime gives the operation all the time of its invocation: [Config.WorkTime] does not bound it.
-	NoWorkTime bool
-
-	// read reads the headers of a request before its body, and describe completes the description:
-	// [Mutate] sets both.
+// operation is what the server does with the requests of a route.
+type operation struct {
+	schema.Description
+	// parameters are those that the type of the input lacks.
+	parameters []*huma.Param
+	// read reads the headers of a request before its body, and describe completes the description.
 	read     func(*Context) error
 	describe func(*huma.Operation)
-	// described is the value of the contract that it was bound to.
-	described schema.Description
 }
 
-// OneOf has a value of each form that an answer may have.
-type OneOf []any
+// form is the form of success; nil: there is no body.
+func (op operation) form() any {
+	switch {
+	case op.OneOf != nil:
+		return oneOf(op.OneOf)
+	case op.Answer() == reflect.TypeFor[schema.Document]():
+		return &huma.Schema{Type: huma.TypeObject}
+	case op.Answer() != nil:
+		return reflect.Zero(op.Answer()).Interface()
+	}
+	return nil
+}
+
+// oneOf has a value of each form that an answer may have.
+type oneOf []any
 
 // describe adds an operation to the document, and returns the form of its input.
 func (s *operations) describe(each registered) *inputForm {
-	op, route := each.Operation, each.route
-	op.Status = cmp.Or(op.Status, http.StatusOK)
+	op, route := each.operation, each.route
 	described := huma.Operation{
-		OperationID: op.ID, Method: route.Method, Path: route.Path, Summary: route.Summary, Description: op.Description,
+		OperationID: op.ID, Method: route.Method, Path: route.Path, Summary: route.Summary, Description: op.Detail,
 		Responses: map[string]*huma.Response{},
 	}
 	errs := append([]error{Unreadable("query", validate.Constraint{},
@@ -93,7 +63,7 @@ func (s *operations) describe(each registered) *inputForm {
 		header.Required, header.Schema = header.Required || op.NeedsCaller, &form
 		described.Parameters = append(described.Parameters, &header)
 	}
-	described.Parameters = append(described.Parameters, op.Parameters...)
+	described.Parameters = append(described.Parameters, op.parameters...)
 	form := s.input(each.input, &described)
 	for _, name := range slices.Sorted(maps.Keys(caller.Schemes)) {
 		described.Security = append(described.Security, map[string][]string{name: {}})
@@ -123,11 +93,11 @@ func (s *operations) describe(each registered) *inputForm {
 	for name, says := range op.Headers {
 		success.Headers[name] = ResponseHeader(huma.TypeString, says)
 	}
-	if op.Form != nil {
-		success.Content = JSON(s.form(op.Form), nil)
+	if form := op.form(); form != nil {
+		success.Content = JSON(s.form(form), nil)
 	}
 	described.Responses[strconv.Itoa(op.Status)] = success
-	for status, body := range op.OtherAnswers {
+	for status, body := range op.Further {
 		described.Responses[strconv.Itoa(status)] = &huma.Response{
 			Description: http.StatusText(status), Headers: success.Headers, Content: JSON(s.form(body), body),
 		}
@@ -148,7 +118,7 @@ func (s *operations) form(value any) *huma.Schema {
 	switch value := value.(type) {
 	case *huma.Schema:
 		return value
-	case OneOf:
+	case oneOf:
 		var union huma.Schema
 		for _, each := range value {
 			union.OneOf = append(union.OneOf, s.form(each))
@@ -157,31 +127,6 @@ func (s *operations) form(value any) *huma.Schema {
 	default:
 		return s.document.Components.Schemas.Schema(reflect.TypeOf(value), true, "")
 	}
-}
-
-// Serve declares an operation. The result of work becomes the body of the answer, as JSON; nil gives no body.
-//
-// The input is a struct. Its field Body is the JSON body. A field with the tag path, query or header is a parameter: a
-// text, a number, a bool, an [encoding.TextUnmarshaler], a pointer to one of these, which is nil without the parameter,
-// or a list of these, separated by commas. Tags describe fields as in huma. The document has what they state, and the
-// server checks it, as well as the rules of a [Validated] input. The tag default is the value of an omitted parameter;
-// for a field of the body it only documents what the operation assumes.
-//
-// Serve panics if the platform has no route with the operation's ID: no request would come, and its caller would be
-// undefined.
-func Serve[I, R any](s *Server, op Operation, work func(context.Context, *I) (R, error)) {
-	var form R
-	if op.Form == nil {
-		op.Form = form
-	}
-	do := instead(work)
-	register(s, op, func(ctx context.Context, input *I) (idempotency.Response, error) {
-		result, err := do(ctx, input)
-		if err != nil {
-			return idempotency.Response{}, err
-		}
-		return kept(cmp.Or(op.Status, http.StatusOK), result)
-	})
 }
 
 // instead is the work, unless something stands in for it (package standin).
@@ -194,8 +139,8 @@ func instead[I, R any](work func(context.Context, I) (R, error)) func(context.Co
 	}
 }
 
-// SetHeader sets a header of the answer to the context's request. The answer to a repeated request of [Mutate] lacks
-// it.
+// SetHeader sets a header of the answer to the context's request. The answer to a request that is repeated with
+// its idempotency key lacks it.
 func SetHeader(ctx context.Context, name, value string) {
 	if request := requestFrom(ctx); request != nil {
 		request.SetHeader(name, value)

@@ -13,28 +13,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Forms are changes of forms, by their places or names.
-type Forms map[string]func(*huma.Schema)
-
-// Variant is one form that the body of an operation may have.
-type Variant struct {
-	// Required are fields that this form must have, and that are not null.
-	Required []string
-	// Fields change the forms of fields, by name.
-	Fields Forms
-}
-
 // precise makes the document of an operation as strict as its rules, where the form that huma
 // checks allows more.
-func (s *Server) precise(op Operation, in *inputForm) {
-	for _, place := range slices.Sorted(maps.Keys(op.Stricter)) {
+func (s *Server) precise(op operation, in *inputForm) {
+	for place, tag := range strictPlaces(op.Description) {
 		if form := in.at(place); form != nil {
-			op.Stricter[place](form)
-		}
-	}
-	for place, tag := range strictPlaces(op.described) {
-		if form := in.at(place); form != nil {
-			in.keep(tag)(form)
+			in.keep(form, tag)
 		}
 	}
 	declared := map[*huma.Param]bool{}
@@ -57,13 +41,6 @@ func (s *Server) precise(op Operation, in *inputForm) {
 			}
 		}
 	}
-	for _, variant := range op.described.Variants {
-		form := Variant{Required: variant.Required, Fields: Forms{}}
-		for name, tag := range variant.Strict {
-			form.Fields[name] = in.keep(tag)
-		}
-		op.Variants = append(op.Variants, form)
-	}
 	if len(op.Variants) == 0 {
 		return
 	}
@@ -78,8 +55,10 @@ func (s *Server) precise(op Operation, in *inputForm) {
 				field.Nullable = false
 			})
 		}
-		for name, change := range variant.Fields {
-			form.Properties[name] = changedForm(form.Properties[name], change)
+		for name, tag := range variant.Strict {
+			form.Properties[name] = changedForm(form.Properties[name], func(field *huma.Schema) {
+				in.keep(field, tag)
+			})
 		}
 		union.OneOf = append(union.OneOf, &form)
 	}
@@ -116,23 +95,8 @@ func changedForm(form *huma.Schema, change func(*huma.Schema)) *huma.Schema {
 	return &changed
 }
 
-// Pattern says that a text matches a regular expression of JSON Schema.
-func Pattern(expression string) func(*huma.Schema) {
-	return func(form *huma.Schema) { form.Pattern = expression }
-}
-
-// Format says that a text has a format, which replaces its bounds and its pattern.
-func Format(name string) func(*huma.Schema) {
-	return func(form *huma.Schema) {
-		form.Format, form.Pattern, form.PatternDescription, form.MinLength, form.MaxLength = name, "", "", nil, nil
-	}
-}
-
-// TimezoneFormat is the format of the IANA name of a time zone.
-const TimezoneFormat = "iana-time-zone"
-
-// DayOrEmpty says that a text is a day as YYYY-MM-DD, or empty. Whether null is allowed stays as it was.
-func DayOrEmpty(form *huma.Schema) {
+// dayOrEmpty says that a text is a day as YYYY-MM-DD, or empty. Whether null is allowed stays as it was.
+func dayOrEmpty(form *huma.Schema) {
 	if len(form.AnyOf) > 0 {
 		return // another operation with the same body has said it
 	}
@@ -144,37 +108,8 @@ func DayOrEmpty(form *huma.Schema) {
 	form.Type, form.Nullable, form.Pattern, form.PatternDescription = "", false, "", ""
 }
 
-// Only says that a text is one of these.
-func Only(values ...string) func(*huma.Schema) {
-	return func(form *huma.Schema) {
-		form.Enum = nil
-		for _, value := range values {
-			form.Enum = append(form.Enum, value)
-		}
-	}
-}
-
-// Absent says that a field is left out or null.
-func Absent(form *huma.Schema) {
-	*form = huma.Schema{Type: "null", Description: form.Description}
-}
-
-// DistinctItems says that a list has each entry once.
-func DistinctItems(form *huma.Schema) { form.UniqueItems = true }
-
-// NoItems says that a list is left out, null or empty.
-func NoItems(form *huma.Schema) {
-	none := 0
-	form.MinItems, form.MaxItems = nil, &none
-}
-
-// AtLeast says that a list has at least that many entries, each once.
-func AtLeast(entries int) func(*huma.Schema) {
-	return func(form *huma.Schema) { form.MinItems, form.UniqueItems = &entries, true }
-}
-
-// NotBlank says that a text has a visible character among Unicode's first 256.
-var NotBlank = Pattern(`[^\u0000-\u0020\u007f-\u00a0\u00ad]`)
+// notBlank is the pattern of a text with a visible character among Unicode's first 256.
+const notBlank = `[^\u0000-\u0020\u007f-\u00a0\u00ad]`
 
 // noControl is the pattern of a header without control characters. Characters above U+007F reach a
 // function as invalid bytes.
@@ -225,43 +160,43 @@ func addStrictFields(places map[string]string, place string, form reflect.Type) 
 	}
 }
 
-// keep makes a form as strict as a tag strict says. A field that is always null stays so.
-func (in *inputForm) keep(tag string) func(*huma.Schema) {
+// keep makes a form as strict as a tag strict says. It panics for a tag that has no meaning.
+func (in *inputForm) keep(form *huma.Schema, tag string) {
 	rules, err := schema.StrictRules(tag)
 	if err != nil {
 		panic("httpapi: " + err.Error())
 	}
-	return func(form *huma.Schema) {
-		for _, rule := range rules {
-			in.keepRule(form, rule)
+	for _, rule := range rules {
+		switch rule.Name {
+		case "uuid":
+			form.Format, form.Pattern, form.PatternDescription, form.MinLength, form.MaxLength = "uuid", "", "", nil, nil
+		case "timezone":
+			form.Format, form.Pattern, form.PatternDescription, form.MinLength, form.MaxLength = "iana-time-zone", "",
+				"", nil, nil
+		case "notblank":
+			form.Pattern = notBlank
+		case "pattern":
+			form.Pattern = rule.Value
+		case "day":
+			dayOrEmpty(form)
+		case "distinct":
+			form.UniqueItems = true
+		case "empty":
+			none := 0
+			form.MinItems, form.MaxItems = nil, &none
+		case "atleast":
+			if entries, err := strconv.Atoi(rule.Value); err == nil {
+				form.MinItems, form.UniqueItems = &entries, true
+			}
+		case "each":
+			in.keep(in.resolved(form.Items), rule.Value)
+		case "null":
+			*form = huma.Schema{Type: "null", Description: cmp.Or(rule.Value, form.Description)}
+		case "one":
+			form.Enum = nil
+			for text := range strings.SplitSeq(rule.Value, "|") {
+				form.Enum = append(form.Enum, text)
+			}
 		}
-	}
-}
-
-func (in *inputForm) keepRule(form *huma.Schema, rule schema.Strict) {
-	switch rule.Name {
-	case "uuid":
-		Format("uuid")(form)
-	case "timezone":
-		Format(TimezoneFormat)(form)
-	case "notblank":
-		NotBlank(form)
-	case "day":
-		DayOrEmpty(form)
-	case "distinct":
-		DistinctItems(form)
-	case "empty":
-		NoItems(form)
-	case "null":
-		*form = huma.Schema{Type: "null", Description: cmp.Or(rule.Value, form.Description)}
-	case "one":
-		Only(strings.Split(rule.Value, "|")...)(form)
-	case "each":
-		in.keep(rule.Value)(in.resolved(form.Items))
-	case "atleast":
-		entries, _ := strconv.Atoi(rule.Value)
-		AtLeast(entries)(form)
-	case "pattern":
-		Pattern(rule.Value)(form)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // An operation has the time of its server, unless it is unhurried, and never more than its invocation.
@@ -28,12 +29,12 @@ func TestWorkTime(t *testing.T) {
 			t.Parallel()
 			s := httpapi.New(httpapi.Config{Platform: shop(), WorkTime: test.workTime})
 			var left time.Duration
-			httpapi.Serve(s, httpapi.Operation{ID: "prices",
-				NoWorkTime: test.unhurried}, func(ctx context.Context, _ *struct{}) (struct{}, error) {
-				deadline, _ := ctx.Deadline()
-				left = time.Until(deadline)
-				return struct{}{}, nil
-			})
+			httpapi.Bind(s, schema.Operation[none, none, none]{ID: "prices", NoWorkTime: test.unhurried},
+				func(ctx context.Context, _ request) (none, error) {
+					deadline, _ := ctx.Deadline()
+					left = time.Until(deadline)
+					return none{}, nil
+				})
 			ctx, cancel := context.WithTimeout(t.Context(), invocation)
 			defer cancel()
 			s.Handler().ServeHTTP(httptest.NewRecorder(),

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"example.com/booking/hotel"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 )
@@ -17,12 +18,6 @@ import (
 type Service struct {
 	DB        *dynamo.DB
 	CursorKey dynamo.CursorKey // signs the cursors of lists
-}
-
-// Page is a part of a list of bookings.
-type Page struct {
-	Bookings   []hotel.Booking `json:"bookings" nullable:"false"`
-	NextCursor string          `json:"next_cursor,omitempty" doc:"Where the list goes on; absent at its end."`
 }
 
 // Book books a stay. It returns [hotel.ErrNoRoom] or [hotel.ErrFull].
@@ -102,7 +97,7 @@ func (s *Service) Get(ctx context.Context, guest, id string) (booking hotel.Book
 }
 
 // List returns bookings of the guest, the latest arrival first, from a cursor on.
-func (s *Service) List(ctx context.Context, guest, from string, most int) (page Page, err error) {
+func (s *Service) List(ctx context.Context, guest, from string, most int) (page hotel.Page, err error) {
 	list := dynamo.List{Pattern: "ListBookings", Values: []any{guest}, Key: s.CursorKey,
 		Scope: []string{"own", guest}}
 	page.Bookings, page.NextCursor, err = dynamo.ReadPage[hotel.Booking](ctx, s.DB, list, from, most)
@@ -110,7 +105,7 @@ func (s *Service) List(ctx context.Context, guest, from string, most int) (page 
 }
 
 // Arrivals returns the bookings of a first day, cancelled ones too, from a cursor on.
-func (s *Service) Arrivals(ctx context.Context, day, from string, most int) (page Page, err error) {
+func (s *Service) Arrivals(ctx context.Context, day, from string, most int) (page hotel.Page, err error) {
 	list := dynamo.List{Pattern: "ListArrivals", Values: []any{day}, Key: s.CursorKey,
 		Scope: []string{"day", day}}
 	page.Bookings, page.NextCursor, err = dynamo.ReadPage[hotel.Booking](ctx, s.DB, list, from, most)

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"example.com/booking/hotel"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 )
 
@@ -35,14 +36,8 @@ func (s *Service) Remind(ctx context.Context, now time.Time) (reminded int, err 
 	return reminded, nil
 }
 
-// Messages is a part of a list of messages.
-type Messages struct {
-	Messages   []hotel.Message `json:"messages" nullable:"false"`
-	NextCursor string          `json:"next_cursor,omitempty" doc:"Where the list goes on; absent at its end."`
-}
-
 // Messages returns messages to the guest, the newest first, from a cursor on.
-func (s *Service) Messages(ctx context.Context, guest, from string, most int) (page Messages, err error) {
+func (s *Service) Messages(ctx context.Context, guest, from string, most int) (page hotel.Messages, err error) {
 	list := dynamo.List{Pattern: "ListMessages", Values: []any{guest}, Key: s.CursorKey, Scope: []string{"to", guest}}
 	page.Messages, page.NextCursor, err = dynamo.ReadPage[hotel.Message](ctx, s.DB, list, from, most)
 	return page, err

@@ -10,23 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"example.com/booking/hotel"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 )
-
-// Report is a day of the hotel.
-type Report struct {
-	Day   string       `json:"day" format:"date" doc:"The day."`
-	Rooms []RoomReport `json:"rooms" nullable:"false" doc:"Each kind of rooms."`
-}
-
-// RoomReport is what a report says of a kind of rooms.
-type RoomReport struct {
-	Kind     string   `json:"kind" doc:"The kind."`
-	Units    int      `json:"units" doc:"How many the hotel has."`
-	Taken    int      `json:"taken" doc:"How many are taken in the night that begins on the day."`
-	Arrivals []string `json:"arrivals" nullable:"false" doc:"The bookings that begin on the day."`
-}
 
 // Reports keeps reports in a bucket.
 type Reports struct{ bucket *trigger.Bucket }
@@ -39,7 +26,7 @@ func NewReports(config aws.Config, name string) Reports {
 func (Reports) key(day string) string { return hotel.ReportsFolder + day + ".json" }
 
 // Read returns the report of a day that [Service.HasReport] has.
-func (r Reports) Read(ctx context.Context, day string) (report Report, err error) {
+func (r Reports) Read(ctx context.Context, day string) (report hotel.Report, err error) {
 	body, found, err := r.bucket.Read(ctx, r.key(day))
 	if err == nil && found {
 		err = json.Unmarshal(body, &report)
@@ -48,7 +35,7 @@ func (r Reports) Read(ctx context.Context, day string) (report Report, err error
 }
 
 // Write stores a report, in place of an earlier one of the day.
-func (r Reports) Write(ctx context.Context, report Report) error {
+func (r Reports) Write(ctx context.Context, report hotel.Report) error {
 	body, err := json.Marshal(report)
 	if err != nil {
 		return err
@@ -58,18 +45,18 @@ func (r Reports) Write(ctx context.Context, report Report) error {
 
 // PutReport notes that there is a report of a day.
 func (s *Service) PutReport(ctx context.Context, day string) error {
-	return s.DB.Put(ctx, "PutReport", hotel.Report{Day: day, MadeAt: time.Now()}, expression.ConditionBuilder{})
+	return s.DB.Put(ctx, "PutReport", hotel.MadeReport{Day: day, MadeAt: time.Now()}, expression.ConditionBuilder{})
 }
 
 // HasReport reports whether there is a report of a day. The bucket does not say: a role that may list no objects learns
 // nothing of one that is missing.
 func (s *Service) HasReport(ctx context.Context, day string) (bool, error) {
-	return s.DB.Get(ctx, "GetReport", &hotel.Report{}, day)
+	return s.DB.Get(ctx, "GetReport", &hotel.MadeReport{}, day)
 }
 
 // Report makes the report of a day.
-func (s *Service) Report(ctx context.Context, day string) (Report, error) {
-	report := Report{Day: day, Rooms: []RoomReport{}}
+func (s *Service) Report(ctx context.Context, day string) (hotel.Report, error) {
+	report := hotel.Report{Day: day, Rooms: []hotel.RoomReport{}}
 	rooms, err := s.Rooms(ctx)
 	if err != nil || len(rooms) == 0 {
 		return report, err
@@ -93,7 +80,7 @@ func (s *Service) Report(ctx context.Context, day string) (Report, error) {
 		}
 	}
 	for i, room := range rooms {
-		of := RoomReport{Kind: room.Kind, Units: room.Units, Arrivals: arrivals[room.Kind]}
+		of := hotel.RoomReport{Kind: room.Kind, Units: room.Units, Arrivals: arrivals[room.Kind]}
 		if of.Arrivals == nil {
 			of.Arrivals = []string{}
 		}

@@ -6,14 +6,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"example.com/booking/hotel"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 )
-
-// FreeNight says how many rooms of a kind are free in a night.
-type FreeNight struct {
-	Night string `json:"night" format:"date" doc:"The day on which the night begins."`
-	Free  int    `json:"free" minimum:"0" doc:"How many rooms are free."`
-}
 
 // Rooms returns the kinds of rooms.
 func (s *Service) Rooms(ctx context.Context) (rooms []hotel.Room, err error) {
@@ -34,7 +29,7 @@ func (s *Service) PutRoom(ctx context.Context, kind string, room hotel.Room) (ho
 }
 
 // Free returns how many rooms of a kind are free, in so many nights from a day on. It returns [hotel.ErrNoRoom].
-func (s *Service) Free(ctx context.Context, kind, from string, nights int) ([]FreeNight, error) {
+func (s *Service) Free(ctx context.Context, kind, from string, nights int) ([]hotel.FreeNight, error) {
 	room, err := s.room(ctx, kind)
 	if err != nil {
 		return nil, err
@@ -43,10 +38,10 @@ func (s *Service) Free(ctx context.Context, kind, from string, nights int) ([]Fr
 	if err != nil {
 		return nil, err
 	}
-	free := make([]FreeNight, nights)
+	free := make([]hotel.FreeNight, nights)
 	for i := range free {
 		night := hotel.AddDays(from, i)
-		free[i] = FreeNight{Night: night, Free: max(0, room.Units-taken[night])}
+		free[i] = hotel.FreeNight{Night: night, Free: max(0, room.Units-taken[night])}
 	}
 	return free, nil
 }

@@ -11,16 +11,11 @@ import (
 	"github.com/google/uuid"
 
 	"example.com/shortener/links"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
-
-// Page is a part of a list.
-type Page struct {
-	Links      []links.Link `json:"links" nullable:"false"`
-	NextCursor string       `json:"next_cursor,omitempty" doc:"Where the list goes on; absent at its end."`
-}
 
 // Service makes and follows links.
 type Service struct {
@@ -54,7 +49,7 @@ func (s *Service) Get(ctx context.Context, owner, code string) (link links.Link,
 }
 
 // List returns links of the owner, the newest first, from a cursor on.
-func (s *Service) List(ctx context.Context, owner, from string, most int) (page Page, err error) {
+func (s *Service) List(ctx context.Context, owner, from string, most int) (page links.Page, err error) {
 	list := dynamo.List{Pattern: "ListLinks", Values: []any{owner}, Key: s.CursorKey, Scope: []string{owner}}
 	page.Links, page.NextCursor, err = dynamo.ReadPage[links.Link](ctx, s.DB, list, from, most)
 	return page, err

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
@@ -15,13 +14,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/clarity/extraapp/own"
 )
 
-type setInput struct {
-	ID   string `path:"id"`
-	Body struct {
-		Course string `json:"course" minLength:"1" maxLength:"50"`
-	}
-}
-
 func main() {
 	kit.StartHTTP("clarity", func(_ context.Context, e kit.Environment) (*kit.API, error) {
 		joined := clarity.Platform().Join(own.Own())
@@ -31,11 +23,11 @@ func main() {
 		}
 		server := httpapi.New(httpapi.Config{Platform: joined, Log: e.Log, Callers: map[schema.Caller]httpapi.Identity{
 			schema.CallerUser: httpapi.ByToken("userToken", "The user is the token's subject.")}})
-		httpapi.Serve(server, httpapi.Operation{ID: "setCourse", Status: http.StatusNoContent},
-			func(ctx context.Context, in *setInput) (any, error) {
-				return nil, dynamo.UnlessStale(db.Update(ctx, "SetCourse", []any{in.ID},
-					expression.Set(dynamo.Name("course"), expression.Value(in.Body.Course)),
-					dynamo.Equal("userId", httpapi.CallerFrom(ctx).ID), nil))
+		httpapi.Bind(server, own.SetCourse,
+			func(ctx context.Context, r httpapi.Request[own.AttemptParams, own.Course]) (schema.None, error) {
+				return schema.None{}, dynamo.UnlessStale(db.Update(ctx, "SetCourse", []any{r.Params.ID},
+					expression.Set(dynamo.Name("course"), expression.Value(r.Body.Course)),
+					dynamo.Equal("userId", r.Caller.ID), nil))
 			})
 		return server.Handler(), nil
 	})

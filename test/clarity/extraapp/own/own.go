@@ -1,7 +1,11 @@
 // Package own is what a team adds to Clarity: the course that an attempt belongs to.
 package own
 
-import "github.com/onesynth-cdk/onesynth/schema"
+import (
+	"net/http"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
 
 // Extra is the course of an attempt.
 func Extra() []schema.Extra {
@@ -17,7 +21,22 @@ func Own() schema.Own {
 		Functions: []schema.Function{{Name: "courses", Description: "Puts attempts into courses"}},
 		AccessPatterns: []schema.AccessPattern{
 			schema.UpdateItem.Pattern("SetCourse", "Attempts", "Set the course of an attempt.").UsedBy("courses")},
-		Routes: []schema.Route{{ID: "setCourse", Method: "PUT", Path: "/attempts/{id}/course", Function: "courses",
-			Caller: schema.CallerUser, Summary: "Put an attempt into a course"}},
+		Routes: schema.Routes(SetCourse),
 	}
+}
+
+// AttemptParams name an attempt.
+type AttemptParams struct {
+	ID string `path:"id"`
+}
+
+// Course is what an attempt belongs to.
+type Course struct {
+	Course string `json:"course" minLength:"1" maxLength:"50"`
+}
+
+// SetCourse puts an attempt into a course.
+var SetCourse = schema.Operation[AttemptParams, Course, schema.None]{
+	ID: "setCourse", Route: "PUT /attempts/{id}/course", Function: "courses", Caller: schema.CallerUser,
+	Summary: "Put an attempt into a course", Status: http.StatusNoContent,
 }

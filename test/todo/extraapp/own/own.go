@@ -1,7 +1,11 @@
 // Package own is what a team adds to To-Do: the project of a task, which a route and an event set.
 package own
 
-import "github.com/onesynth-cdk/onesynth/schema"
+import (
+	"net/http"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
 
 // Extra is the project of a task, with an index over it.
 func Extra() []schema.Extra {
@@ -34,11 +38,39 @@ func Own() schema.Own {
 				By("ByProject", schema.Where("PK", schema.Equal), schema.Where("project", schema.Equal)).
 				UsedBy("projects"),
 		},
-		Routes: []schema.Route{
-			{ID: "setProject", Method: "PUT", Path: "/api/v1/tasks/{task_id}/project", Function: "projects",
-				Caller: schema.CallerUser, Summary: "Put a task into a project"},
-			{ID: "listProject", Method: "GET", Path: "/api/v1/projects/{project}", Function: "projects",
-				Caller: schema.CallerUser, Summary: "List the titles of a project's tasks"},
-		},
+		Routes: schema.Routes(SetProject, ListProject),
 	}
 }
+
+// TaskParams name a task.
+type TaskParams struct {
+	TaskID string `path:"task_id"`
+}
+
+// ProjectParams name a project.
+type ProjectParams struct {
+	Project string `path:"project"`
+}
+
+// Project is what a task belongs to.
+type Project struct {
+	Project  string  `json:"project" minLength:"1" maxLength:"50"`
+	Estimate float64 `json:"estimate"`
+}
+
+// Titles are those of tasks.
+type Titles struct {
+	Titles []string `json:"titles"`
+}
+
+// The operations of the function projects.
+var (
+	SetProject = schema.Operation[TaskParams, Project, schema.None]{
+		ID: "setProject", Route: "PUT /api/v1/tasks/{task_id}/project", Function: "projects",
+		Caller: schema.CallerUser, Summary: "Put a task into a project", Status: http.StatusNoContent,
+	}
+	ListProject = schema.Operation[ProjectParams, schema.None, Titles]{
+		ID: "listProject", Route: "GET /api/v1/projects/{project}", Function: "projects", Caller: schema.CallerUser,
+		Summary: "List the titles of a project's tasks",
+	}
+)

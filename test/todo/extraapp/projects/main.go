@@ -15,22 +15,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/todo/extraapp/own"
 )
 
-type setInput struct {
-	TaskID string `path:"task_id"`
-	Body   struct {
-		Project  string  `json:"project" minLength:"1" maxLength:"50"`
-		Estimate float64 `json:"estimate"`
-	}
-}
-
-type listInput struct {
-	Project string `path:"project"`
-}
-
-type list struct {
-	Titles []string `json:"titles"`
-}
-
 func main() {
 	kit.StartHTTP("todo", func(_ context.Context, e kit.Environment) (*kit.API, error) {
 		joined := todo.Platform().Join(own.Own())
@@ -40,18 +24,17 @@ func main() {
 		}
 		server := httpapi.New(httpapi.Config{Platform: joined, Log: e.Log, Callers: map[schema.Caller]httpapi.Identity{
 			schema.CallerUser: httpapi.ByToken("userToken", "The user is the token's subject.")}})
-		httpapi.Serve(server, httpapi.Operation{ID: "setProject", Status: 204},
-			func(ctx context.Context, in *setInput) (any, error) {
-				set := expression.Set(dynamo.Name("project"), expression.Value(in.Body.Project)).
-					Set(dynamo.Name("estimate"), expression.Value(in.Body.Estimate))
-				err = dynamo.Unless(db.Update(ctx, "SetProject",
-					[]any{"TASK#" + httpapi.CallerFrom(ctx).ID, "TASK#" + in.TaskID}, set,
+		httpapi.Bind(server, own.SetProject,
+			func(ctx context.Context, r httpapi.Request[own.TaskParams, own.Project]) (schema.None, error) {
+				set := expression.Set(dynamo.Name("project"), expression.Value(r.Body.Project)).
+					Set(dynamo.Name("estimate"), expression.Value(r.Body.Estimate))
+				return schema.None{}, dynamo.Unless(db.Update(ctx, "SetProject",
+					[]any{"TASK#" + r.Caller.ID, "TASK#" + r.Params.TaskID}, set,
 					expression.ConditionBuilder{}, nil), todo.ErrTaskNotFound)
-				return nil, err
 			})
-		httpapi.Serve(server, httpapi.Operation{ID: "listProject"},
-			func(ctx context.Context, in *listInput) (found list, err error) {
-				query := dynamo.Query{Values: []any{"TASK#" + httpapi.CallerFrom(ctx).ID, in.Project}}
+		httpapi.Bind(server, own.ListProject,
+			func(ctx context.Context, r httpapi.Request[own.ProjectParams, schema.None]) (found own.Titles, err error) {
+				query := dynamo.Query{Values: []any{"TASK#" + r.Caller.ID, r.Params.Project}}
 				for task, err := range dynamo.Read[todo.Task](ctx, db, "ListProject", query) {
 					if err != nil {
 						return found, err

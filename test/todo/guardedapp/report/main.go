@@ -8,20 +8,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/todo/guardedapp/own"
 )
-
-type report struct {
-	Pending int `json:"pending" dynamodbav:"pending"`
-	// Caller is who asks, Tier what the gate says of a partner, and Signer the name of a service.
-	Caller string `json:"caller" dynamodbav:"-"`
-	Tier   string `json:"tier" dynamodbav:"-"`
-	Signer string `json:"signer" dynamodbav:"-"`
-}
-
-type ofUser struct {
-	User string `path:"user_id" maxLength:"100"`
-}
 
 func main() {
 	kit.StartHTTP("todo", func(_ context.Context, e kit.Environment) (*kit.API, error) {
@@ -30,7 +19,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		count := func(ctx context.Context, user string) (counts report, err error) {
+		count := func(ctx context.Context, user string) (counts own.Report, err error) {
 			_, err = db.Get(ctx, "GetTaskCounts", &counts, "COUNTS#"+user, "METADATA")
 			invocation := kit.InvocationFrom(ctx)
 			counts.Caller, counts.Signer = httpapi.CallerFrom(ctx).ID, invocation.Signer.ARN
@@ -38,11 +27,15 @@ func main() {
 			return counts, err
 		}
 		server := httpapi.New(httpapi.Config{Platform: joined, Log: e.Log})
-		httpapi.Serve(server, httpapi.Operation{ID: "partnerReport"},
-			func(ctx context.Context, _ *struct{}) (report, error) { return count(ctx, httpapi.CallerFrom(ctx).ID) })
-		httpapi.Serve(server, httpapi.Operation{ID: "serviceReport"},
-			func(ctx context.Context, of *ofUser) (report, error) { return count(ctx, of.User) })
-		httpapi.RegisterDocument(server, httpapi.Operation{ID: "readReports"}, server.Document)
+		httpapi.Bind(server, own.PartnerReport,
+			func(ctx context.Context, r httpapi.Request[schema.None, schema.None]) (own.Report, error) {
+				return count(ctx, r.Caller.ID)
+			})
+		httpapi.Bind(server, own.ServiceReport,
+			func(ctx context.Context, r httpapi.Request[own.UserParams, schema.None]) (own.Report, error) {
+				return count(ctx, r.Params.User)
+			})
+		httpapi.BindDocument(server, own.ReadReports, server.Document)
 		return server.Handler(), nil
 	})
 }

@@ -3,10 +3,10 @@ package main
 
 import (
 	"context"
-	"net/http"
 
 	"example.com/booking/hotel"
 	"example.com/booking/lambdas/booking"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
@@ -16,24 +16,11 @@ import (
 )
 
 type (
-	stayInput = httpapi.Input[hotel.Stay]
-	idInput   struct {
-		ID string `path:"id" format:"uuid"`
-	}
-	placeInput struct {
-		Kind    string `path:"kind"`
-		Arrival string `path:"arrival" format:"date"`
-		ID      string `path:"id" format:"uuid"`
-	}
-	nightsInput struct {
-		Kind   string `path:"kind"`
-		From   string `query:"from" format:"date" required:"true"`
-		Nights int    `query:"nights" minimum:"1" maximum:"31" default:"14"`
-	}
-	listInput struct {
-		Cursor string `query:"cursor"`
-		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
-	}
+	request     = httpapi.Request[none, none]
+	stayRequest = httpapi.Request[none, hotel.Stay]
+	listRequest = httpapi.Request[hotel.ListParams, none]
+	idRequest   = httpapi.Request[hotel.IDParams, none]
+	none        = schema.None
 )
 
 func main() {
@@ -61,48 +48,37 @@ func serve(e kit.Environment, platform schema.Platform, key dynamo.CursorKey) (*
 			Description: "A key of the caller's choice: a repeat with it books no second room.",
 			Passing:     []error{hotel.ErrFull, hotel.ErrFree}},
 	})
-	guest := func(ctx context.Context) string { return httpapi.CallerFrom(ctx).ID }
-	httpapi.Serve(server, httpapi.Operation{ID: "listRooms"},
-		func(ctx context.Context, _ *struct{}) ([]hotel.Room, error) { return service.Rooms(ctx) })
-	httpapi.Serve(server, httpapi.Operation{ID: "listNights", Errors: []error{hotel.ErrNoRoom}},
-		func(ctx context.Context, in *nightsInput) ([]booking.FreeNight, error) {
-			return service.Free(ctx, in.Kind, in.From, in.Nights)
+	httpapi.Bind(server, hotel.ListRooms, func(ctx context.Context, _ request) ([]hotel.Room, error) {
+		return service.Rooms(ctx)
+	})
+	httpapi.Bind(server, hotel.ListNights,
+		func(ctx context.Context, r httpapi.Request[hotel.NightsParams, none]) ([]hotel.FreeNight, error) {
+			return service.Free(ctx, r.Params.Kind, r.Params.From, r.Params.Nights)
 		})
-	httpapi.Mutate(server, httpapi.Operation{ID: "book", Status: http.StatusCreated, Location: "/bookings/{id}",
-		Errors: []error{hotel.ErrNoRoom, hotel.ErrFull}},
-		func(ctx context.Context, in *stayInput) (hotel.Booking, error) {
-			return service.Book(ctx, guest(ctx), in.Body)
-		}, nil)
-	httpapi.Serve(server, httpapi.Operation{ID: "listBookings"},
-		func(ctx context.Context, in *listInput) (booking.Page, error) {
-			return service.List(ctx, guest(ctx), in.Cursor, in.Limit)
+	httpapi.Bind(server, hotel.Book, func(ctx context.Context, r stayRequest) (hotel.Booking, error) {
+		return service.Book(ctx, r.Caller.ID, r.Body)
+	})
+	httpapi.Bind(server, hotel.ListBookings, func(ctx context.Context, r listRequest) (hotel.Page, error) {
+		return service.List(ctx, r.Caller.ID, r.Params.Cursor, r.Params.Limit)
+	})
+	httpapi.Bind(server, hotel.GetBooking, func(ctx context.Context, r idRequest) (hotel.Booking, error) {
+		return service.Get(ctx, r.Caller.ID, r.Params.ID)
+	})
+	httpapi.Bind(server, hotel.Cancel, func(ctx context.Context, r idRequest) (none, error) {
+		return none{}, service.Cancel(ctx, r.Caller.ID, r.Params.ID)
+	})
+	httpapi.Bind(server, hotel.Wait, func(ctx context.Context, r stayRequest) (hotel.Waiting, error) {
+		return service.Wait(ctx, r.Caller.ID, r.Body)
+	})
+	httpapi.Bind(server, hotel.ListWaiting, func(ctx context.Context, r request) ([]hotel.Waiting, error) {
+		return service.Waiting(ctx, r.Caller.ID)
+	})
+	httpapi.Bind(server, hotel.Leave,
+		func(ctx context.Context, r httpapi.Request[hotel.PlaceParams, none]) (none, error) {
+			return none{}, service.Leave(ctx, r.Caller.ID, r.Params.Kind, r.Params.Arrival, r.Params.ID)
 		})
-	httpapi.Serve(server, httpapi.Operation{ID: "getBooking", Errors: []error{hotel.ErrNoBooking}},
-		func(ctx context.Context, in *idInput) (hotel.Booking, error) {
-			return service.Get(ctx, guest(ctx), in.ID)
-		})
-	httpapi.Serve(server, httpapi.Operation{ID: "cancel", Status: http.StatusNoContent,
-		Errors: []error{hotel.ErrNoBooking, hotel.ErrLate}},
-		func(ctx context.Context, in *idInput) (any, error) {
-			return nil, service.Cancel(ctx, guest(ctx), in.ID)
-		})
-	httpapi.Mutate(server, httpapi.Operation{ID: "wait", Status: http.StatusCreated,
-		Errors: []error{hotel.ErrNoRoom, hotel.ErrFree}},
-		func(ctx context.Context, in *stayInput) (hotel.Waiting, error) {
-			return service.Wait(ctx, guest(ctx), in.Body)
-		}, nil)
-	httpapi.Serve(server, httpapi.Operation{ID: "listWaiting"},
-		func(ctx context.Context, _ *struct{}) ([]hotel.Waiting, error) {
-			return service.Waiting(ctx, guest(ctx))
-		})
-	httpapi.Serve(server, httpapi.Operation{ID: "leave", Status: http.StatusNoContent,
-		Errors: []error{hotel.ErrNoWaiting}},
-		func(ctx context.Context, in *placeInput) (any, error) {
-			return nil, service.Leave(ctx, guest(ctx), in.Kind, in.Arrival, in.ID)
-		})
-	httpapi.Serve(server, httpapi.Operation{ID: "listMessages"},
-		func(ctx context.Context, in *listInput) (booking.Messages, error) {
-			return service.Messages(ctx, guest(ctx), in.Cursor, in.Limit)
-		})
+	httpapi.Bind(server, hotel.ListMessages, func(ctx context.Context, r listRequest) (hotel.Messages, error) {
+		return service.Messages(ctx, r.Caller.ID, r.Params.Cursor, r.Params.Limit)
+	})
 	return server.Handler(), nil
 }

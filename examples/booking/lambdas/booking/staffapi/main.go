@@ -6,6 +6,7 @@ import (
 
 	"example.com/booking/hotel"
 	"example.com/booking/lambdas/booking"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
@@ -14,22 +15,8 @@ import (
 )
 
 type (
-	roomInput struct {
-		Kind string `path:"kind" pattern:"^[a-z0-9-]{1,40}$"`
-		Body hotel.Room
-	}
-	dayInput struct {
-		Day string `path:"day" format:"date"`
-	}
-	arrivalsInput struct {
-		Day    string `path:"day" format:"date"`
-		Cursor string `query:"cursor"`
-		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
-	}
-	endpointInput struct{ Body hotel.Endpoint }
-	secretOutput  struct {
-		Secret string `json:"secret" doc:"What signs webhooks, as libraries of Standard Webhooks read it."`
-	}
+	dayRequest = httpapi.Request[hotel.DayParams, none]
+	none       = schema.None
 )
 
 func main() {
@@ -55,32 +42,31 @@ func main() {
 		staff := httpapi.ByToken("userToken", "The staff are users in groups.")
 		server := httpapi.New(httpapi.Config{Platform: hotel.Platform(), Log: e.Log, Strict: true,
 			Callers: map[schema.Caller]httpapi.Identity{hotel.Reception: staff, hotel.Manager: staff}})
-		httpapi.Serve(server, httpapi.Operation{ID: "putRoom"},
-			func(ctx context.Context, in *roomInput) (hotel.Room, error) {
-				return service.PutRoom(ctx, in.Kind, in.Body)
+		httpapi.Bind(server, hotel.PutRoom,
+			func(ctx context.Context, r httpapi.Request[hotel.KindParams, hotel.Room]) (hotel.Room, error) {
+				return service.PutRoom(ctx, r.Params.Kind, r.Body)
 			})
-		httpapi.Serve(server, httpapi.Operation{ID: "listArrivals"},
-			func(ctx context.Context, in *arrivalsInput) (booking.Page, error) {
-				return service.Arrivals(ctx, in.Day, in.Cursor, in.Limit)
+		httpapi.Bind(server, hotel.ListArrivals,
+			func(ctx context.Context, r httpapi.Request[hotel.ArrivalsParams, none]) (hotel.Page, error) {
+				return service.Arrivals(ctx, r.Params.Day, r.Params.Cursor, r.Params.Limit)
 			})
-		httpapi.Serve(server, httpapi.Operation{ID: "getReport", Errors: []error{hotel.ErrNoReport}},
-			func(ctx context.Context, in *dayInput) (report booking.Report, err error) {
-				found, err := service.HasReport(ctx, in.Day)
-				switch {
-				case err != nil:
-					return report, err
-				case !found:
-					return report, hotel.ErrNoReport
-				}
-				return reports.Read(ctx, in.Day)
+		httpapi.Bind(server, hotel.GetReport, func(ctx context.Context, r dayRequest) (report hotel.Report, err error) {
+			found, err := service.HasReport(ctx, r.Params.Day)
+			switch {
+			case err != nil:
+				return report, err
+			case !found:
+				return report, hotel.ErrNoReport
+			}
+			return reports.Read(ctx, r.Params.Day)
+		})
+		httpapi.Bind(server, hotel.PutWebhook,
+			func(ctx context.Context, r httpapi.Request[none, hotel.Endpoint]) (hotel.Endpoint, error) {
+				return r.Body, service.PutEndpoint(ctx, r.Body, allowed)
 			})
-		httpapi.Serve(server, httpapi.Operation{ID: "putWebhook"},
-			func(ctx context.Context, in *endpointInput) (hotel.Endpoint, error) {
-				return in.Body, service.PutEndpoint(ctx, in.Body, allowed)
-			})
-		httpapi.Serve(server, httpapi.Operation{ID: "getWebhookSecret"},
-			func(context.Context, *struct{}) (secretOutput, error) {
-				return secretOutput{signing.Reveal()}, nil
+		httpapi.Bind(server, hotel.GetWebhookSecret,
+			func(context.Context, httpapi.Request[none, none]) (hotel.SigningSecret, error) {
+				return hotel.SigningSecret{Secret: signing.Reveal()}, nil
 			})
 		return server.Handler(), nil
 	})

@@ -3,10 +3,10 @@ package main
 
 import (
 	"context"
-	"net/http"
 
 	"example.com/shortener/lambdas/shortener"
 	"example.com/shortener/links"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
@@ -16,14 +16,8 @@ import (
 )
 
 type (
-	createInput struct{ Body links.Link }
-	codeInput   struct {
-		Code string `path:"code"`
-	}
-	listInput struct {
-		Cursor string `query:"cursor"`
-		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
-	}
+	codeRequest = httpapi.Request[links.CodeParams, schema.None]
+	none        = schema.None
 )
 
 func main() {
@@ -44,33 +38,25 @@ func main() {
 			Idempotency: httpapi.Idempotency{Keys: idempotency.New(db, "Requests", nil),
 				Description: "A key of the caller's choice: a repeat with it makes no second link."},
 		})
-		user := func(ctx context.Context) string { return httpapi.CallerFrom(ctx).ID }
-		httpapi.Mutate(server, httpapi.Operation{ID: "createLink",
-			Status: http.StatusCreated, Errors: []error{links.ErrTaken}},
-			func(ctx context.Context, in *createInput) (links.Link, error) {
-				return service.Create(ctx, user(ctx), in.Body)
-			}, nil)
-		httpapi.Serve(server, httpapi.Operation{ID: "listLinks"},
-			func(ctx context.Context, in *listInput) (shortener.Page, error) {
-				return service.List(ctx, user(ctx), in.Cursor, in.Limit)
+		httpapi.Bind(server, links.CreateLink,
+			func(ctx context.Context, r httpapi.Request[none, links.Link]) (links.Link, error) {
+				return service.Create(ctx, r.Caller.ID, r.Body)
 			})
-		httpapi.Serve(server, httpapi.Operation{ID: "getLink",
-			Errors: []error{links.ErrNotFound}},
-			func(ctx context.Context, in *codeInput) (links.Link, error) {
-				return service.Get(ctx, user(ctx), in.Code)
+		httpapi.Bind(server, links.ListLinks,
+			func(ctx context.Context, r httpapi.Request[links.ListParams, none]) (links.Page, error) {
+				return service.List(ctx, r.Caller.ID, r.Params.Cursor, r.Params.Limit)
 			})
-		httpapi.Serve(server, httpapi.Operation{ID: "deleteLink",
-			Status: http.StatusNoContent, Errors: []error{links.ErrNotFound}},
-			func(ctx context.Context, in *codeInput) (any, error) {
-				return nil, service.Delete(ctx, user(ctx), in.Code)
-			})
-		httpapi.Serve(server, httpapi.Operation{ID: "followLink",
-			Status: http.StatusFound, Errors: []error{links.ErrNotFound}},
-			func(ctx context.Context, in *codeInput) (any, error) {
-				url, err := service.Follow(ctx, in.Code)
-				httpapi.SetHeader(ctx, "Location", url)
-				return nil, err
-			})
+		httpapi.Bind(server, links.GetLink, func(ctx context.Context, r codeRequest) (links.Link, error) {
+			return service.Get(ctx, r.Caller.ID, r.Params.Code)
+		})
+		httpapi.Bind(server, links.DeleteLink, func(ctx context.Context, r codeRequest) (none, error) {
+			return none{}, service.Delete(ctx, r.Caller.ID, r.Params.Code)
+		})
+		httpapi.Bind(server, links.FollowLink, func(ctx context.Context, r codeRequest) (none, error) {
+			url, err := service.Follow(ctx, r.Params.Code)
+			httpapi.SetHeader(ctx, "Location", url)
+			return none{}, err
+		})
 		return server.Handler(), nil
 	})
 }

@@ -9,7 +9,17 @@ func Own() schema.Own {
 		Module:         "example.com/shortener",
 		Functions:      []schema.Function{{Name: "taskreport", Description: "counts tasks"}},
 		AccessPatterns: []schema.AccessPattern{schema.Existing("GetTaskCounts").UsedBy("taskreport")},
-		Routes: []schema.Route{{ID: "report", Method: "GET", Path: "/api/v1/report", Function: "taskreport",
-			Caller: schema.CallerUser, Summary: "How much is left"}},
+		Routes:         schema.Routes(Report),
 	}
+}
+
+// Counts are how many tasks are left.
+type Counts struct {
+	Pending int `json:"pending" dynamodbav:"pending"`
+}
+
+// Report counts tasks.
+var Report = schema.Operation[schema.None, schema.None, Counts]{
+	ID: "report", Route: "GET /api/v1/report", Function: "taskreport", Caller: schema.CallerUser,
+	Summary: "How much is left",
 }

@@ -5,16 +5,13 @@ import (
 	"context"
 
 	own "example.com/shortener/own/todo"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-type report struct {
-	Pending int `json:"pending" dynamodbav:"pending"`
-}
 
 func main() {
 	kit.StartHTTP("todo", func(_ context.Context, e kit.Environment) (*kit.API, error) {
@@ -25,9 +22,9 @@ func main() {
 		}
 		server := httpapi.New(httpapi.Config{Platform: joined, Log: e.Log, Callers: map[schema.Caller]httpapi.Identity{
 			schema.CallerUser: httpapi.ByToken("userToken", "The user is the token's subject.")}})
-		httpapi.Serve(server, httpapi.Operation{ID: "report"},
-			func(ctx context.Context, _ *struct{}) (counts report, err error) {
-				_, err = db.Get(ctx, "GetTaskCounts", &counts, "COUNTS#"+httpapi.CallerFrom(ctx).ID, "METADATA")
+		httpapi.Bind(server, own.Report,
+			func(ctx context.Context, r httpapi.Request[schema.None, schema.None]) (counts own.Counts, err error) {
+				_, err = db.Get(ctx, "GetTaskCounts", &counts, "COUNTS#"+r.Caller.ID, "METADATA")
 				return counts, err
 			})
 		return server.Handler(), nil
