@@ -2,7 +2,6 @@ package rubric
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -24,6 +23,15 @@ type answer struct {
 	// isStrange says that more than a third of its different words are neither everyday ones nor the scenario's, so
 	// that no sentence counts.
 	isStrange bool
+	// tally is how its figures stand.
+	tally tally
+	// named counts the points of the scenario's author that it names, wanted those of a good answer, and mistakes the
+	// author's mistakes. Without a marking, all are zero.
+	named, wanted, mistakes int
+	// isMadeUp says that most figures of the answer, or of all answers, do not come out.
+	isMadeUp bool
+	// isFramed says that most of it is one frame with other fillers.
+	isFramed bool
 }
 
 // those returns the sentences that count and show something.
@@ -96,7 +104,12 @@ func (a *answer) judge() map[clarity.Dimension]finding {
 		return d != clarity.ClarityOfThought && found[d].score >= 2
 	}))
 	isAsked := func(d clarity.Dimension) bool { return isWantedEverywhere(d) || slices.Contains(a.focus, d) }
+	level := a.level()
 	for d, f := range found {
+		if d == clarity.Humility && a.certain() >= 2 {
+			f.score = max(0, f.score-1)
+			f.missed = append(f.missed, "The rules found words of full certainty more than once.")
+		}
 		// Where nothing particular is said, there is little to judge.
 		switch {
 		case d == clarity.ClarityOfThought:
@@ -108,10 +121,26 @@ func (a *answer) judge() map[clarity.Dimension]finding {
 			f.score = min(f.score, 1)
 		}
 		switch {
+		case a.wanted == 0 || !isAsked(d) || len(a.sentences) == 0:
+		case d == clarity.ClarityOfThought:
+			f.score = max(f.score, min(level, 3))
+		default:
+			f.score = max(f.score, level)
+		}
+		f.score = min(f.score, level+1)
+		if level == 0 {
+			f.score = min(f.score, 1)
+		}
+		if a.wanted > 0 && isAsked(d) {
+			f.signs = max(f.signs, leastSigns)
+		}
+		switch {
+		case a.isFramed:
+			f.missed = []string{"The rules found most of the answer to be one sentence, with other words put in."}
 		case a.isStrange:
 			f.missed = []string{"The rules know too few words of the answer: more than a third are neither everyday " +
 				"words nor the scenario's."}
-		case 2*a.repeated > a.total:
+		case 2*a.repeated > a.total && (a.wanted == 0 || level < 2):
 			if f.score = min(f.score, 1); !isAsked(d) {
 				f.score = 0
 			}
@@ -388,7 +417,7 @@ func (a *answer) alternatives() (f finding) {
 }
 
 func (a *answer) quantitative() (f finding) {
-	var mentions, uses, computed []*sentence
+	var mentions, uses, computed, following []*sentence
 	var kinds signal
 	results := 0
 	for _, s := range a.sentences {
@@ -407,9 +436,12 @@ func (a *answer) quantitative() (f finding) {
 				uses, kinds = append(uses, s), kinds|kind
 			}
 		}
-		if len(s.results) > 0 {
-			results += len(s.results)
+		switch {
+		case len(s.computes) > 0:
+			results += len(s.computes)
 			uses, computed = append(uses, s), append(computed, s)
+		case s.tally.follow > 0:
+			uses, following = append(uses, s), append(following, s)
 		}
 	}
 	switch n := len(uses); {
@@ -432,71 +464,26 @@ func (a *answer) quantitative() (f finding) {
 		"The rules found no words that compare numbers, or put them into a rate or a range.")
 	if len(computed) > 0 {
 		f.met = append(f.met, fmt.Sprintf("Computes a figure that comes out (%s): “%s”",
-			strconv.FormatFloat(computed[0].results[0], 'f', -1, 64), excerpt(computed[0].text)))
+			strconv.FormatFloat(computed[0].computes[0], 'f', -1, 64), excerpt(computed[0].text)))
 	} else {
 		f.missed = append(f.missed, "The rules found no figure that follows from others.")
+	}
+	if len(following) > 0 {
+		f.met = append(f.met, fmt.Sprintf("Has a figure that may follow from others: “%s”", excerpt(following[0].text)))
+	}
+	if n := len(a.tally.misses); n > 0 {
+		f.score = max(0, min(f.score-n, 2))
+		f.missed = append(a.tally.misses[:1:1], f.missed...)
 	}
 	f.signs = max(len(mentions), len(uses)-len(computed)+results)
 	return f
 }
 
-// maxNumbers bounds the numbers of a sentence, and of the scenario, that are computed with.
-const maxNumbers = 12
-
-// calendar has what people divide by who compare months, weeks and days.
-var calendar = []float64{7, 12, 24, 28, 30, 31, 52, 365}
-
-// results returns the figures that the source does not state and that follow from two others, one of them in the
-// sentence or the one before, or from one and the calendar.
-func (r *reader) results(digits, numbers, before []float64, isOfTime bool) (all []float64) {
-	digits = digits[:min(len(digits), maxNumbers)]
-	near := slices.Concat(numbers, before)
-	far := slices.Concat(near, r.figures[:min(len(r.figures), maxNumbers)])
-	for _, x := range digits {
-		if !slices.Contains(r.figures, x) && (x >= 3 || x != math.Trunc(x)) && comesOut(x, near, far, isOfTime) {
-			all = append(all, x)
-		}
-	}
-	return all
-}
-
-// comesOut says that x is the sum, difference, product, quotient, share or percentage of two other numbers, to one per
-// cent.
-func comesOut(x float64, near, far []float64, isOfTime bool) bool {
-	least, most := 0.99*x, 1.01*x
-	is := func(y float64) bool { return least <= y && y <= most }
-	for i, p := range far {
-		if p == x || p == 0 {
-			continue
-		}
-		if isOfTime && slices.ContainsFunc(calendar, func(q float64) bool { return is(p/q) || is(p*q) }) {
-			return true
-		}
-		if i >= len(near) {
-			continue
-		}
-		for _, q := range far {
-			if q == x || p == q || q == 0 {
-				continue
-			}
-			product, share, other, gap := p*q, p/q, q/p, math.Abs(p-q)
-			if is(p+q) || is(gap) || is(product) || is(share) || is(other) || is(100*share) || is(100*other) ||
-				is(100*gap/q) || is(100*gap/p) ||
-				is(p+product/100) || is(q+product/100) || is(p-product/100) || is(q-product/100) || is(product/100) ||
-				is(product/1000) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 func (a *answer) humility() (f finding) {
-	hedges, certain := 0, 0
+	hedges := 0
 	for _, s := range a.all {
 		for _, m := range s.marks {
 			hedges += int(m.does & hedge / hedge)
-			certain += int(m.does & sure / sure)
 		}
 	}
 	turns := a.those(func(s *sentence) bool { return s.does&turn != 0 && s.does&sure == 0 && len(s.own) > 0 })
@@ -511,7 +498,7 @@ func (a *answer) humility() (f finding) {
 	default:
 		f.score = min(1, len(a.those(func(s *sentence) bool { return s.does&hedge != 0 })))
 	}
-	f.signs = hedges + certain
+	f.signs = hedges + a.certain()
 	f.credit(limits, limit, "Says what is not known about a particular claim",
 		"The rules found no words that say what cannot be known about a particular claim.")
 	f.credit(turns, turn, "Says what would change the view",
@@ -519,10 +506,6 @@ func (a *answer) humility() (f finding) {
 	if 12*hedges > a.total {
 		f.score = min(f.score, 1)
 		f.missed = append(f.missed, "The rules found hedges throughout, and these say nothing about any one claim.")
-	}
-	if certain >= 2 {
-		f.score = max(0, f.score-1)
-		f.missed = append(f.missed, "The rules found words of full certainty more than once.")
 	}
 	return f
 }

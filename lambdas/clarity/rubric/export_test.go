@@ -14,8 +14,10 @@ func CalledRight(scenario clarity.Scenario, text string) (all []Called) {
 	for _, q := range scenario.Questions {
 		texts = append(texts, q.Text)
 	}
-	for _, s := range newReader(texts...).answer(text).sentences {
-		for _, x := range s.results {
+	r := newReader(texts...)
+	r.marking = markingOf(scenario)
+	for _, s := range r.answer(text).sentences {
+		for _, x := range s.computes {
 			all = append(all, Called{s.text, x})
 		}
 	}

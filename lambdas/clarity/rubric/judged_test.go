@@ -101,9 +101,15 @@ func judgeSets(t *testing.T, sets map[string][]answerSet) (f judgedFigures) {
 	return f
 }
 
-// isOf reports whether a figure that is called right is one of a made-up computation.
+// isOf reports whether a figure that is called right is one of a made-up computation: what it gives, if it says so.
 func isOf(c rubric.Called, wrong string) bool {
-	return strings.Contains(c.Sentence, wrong) && slices.ContainsFunc(numeral.FindAllString(wrong, -1),
+	if !strings.Contains(c.Sentence, wrong) {
+		return false
+	}
+	if _, given, ok := strings.Cut(wrong, "="); ok {
+		wrong = given
+	}
+	return slices.ContainsFunc(numeral.FindAllString(wrong, -1),
 		func(text string) bool {
 			value, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
 			return err == nil && value == c.Value

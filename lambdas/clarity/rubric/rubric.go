@@ -13,7 +13,7 @@ import (
 )
 
 // ModelID is the ModelID of every judgement of the rubric. It changes with the rules.
-const ModelID = "onesynth.rubric-2"
+const ModelID = "onesynth.rubric-3"
 
 // Evaluate judges the answers in time linear in their length. It is a [service.Evaluator], and returns the error of the
 // context and no other.
@@ -26,9 +26,10 @@ func Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.
 		texts = append(texts, q.Text)
 	}
 	r := newReader(texts...)
-	counts := false
-	var found []judged
-	for i, given := range answers {
+	r.marking = markingOf(scenario)
+	var read []*answer
+	var all tally
+	for _, given := range answers {
 		if err := ctx.Err(); err != nil {
 			return clarity.Judgement{}, err
 		}
@@ -40,9 +41,18 @@ func Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.
 			text, a.focus = scenario.Questions[q].Text, scenario.Questions[q].FocusAreas
 		}
 		a.asked = newReader(text).source
+		a.mark(r.marking, given.QuestionID)
+		all.add(a.tally)
+		read = append(read, a)
+	}
+	counts := false
+	var found []judged
+	for i, a := range read {
+		a.isMadeUp = a.tally.isMadeUp() || all.isMadeUp()
 		counts = counts || len(a.sentences) > 0
 		findings := a.judge()
-		found = append(found, judged{number: i + 1, focus: a.focus, findings: findings, substance: a.substance})
+		found = append(found, judged{number: i + 1, focus: a.focus, findings: findings, substance: a.worth(),
+			isMarked: a.wanted > 0})
 	}
 	j := clarity.Judgement{ModelID: ModelID}
 	others := unasked(found)
@@ -57,9 +67,11 @@ func Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.
 type judged struct {
 	number int
 	focus  []clarity.Dimension
-	// substance is that of the answer.
+	// substance is what the answer is worth ([answer.worth]).
 	substance int
 	findings  map[clarity.Dimension]finding
+	// isMarked says that the scenario's author says what a good answer names.
+	isMarked bool
 }
 
 // focusWeight is the weight of an answer to a question whose focus areas name the dimension; another has 1.
@@ -88,11 +100,11 @@ const leastSigns = 2
 // score makes the score of the attempt from the scores of its answers. Of a dimension that no question asks for, others
 // is the least that the attempt gets.
 func score(d clarity.Dimension, answers []judged, others int) clarity.DimensionScore {
-	sum, weights, best, signs := 0, 0, 0, 0
+	sum, weights, best, signs, isMarked := 0, 0, 0, 0, false
 	everywhere := isWantedEverywhere(d)
 	for _, a := range answers {
 		s, weight := a.findings[d].score, 1
-		signs += a.findings[d].signs
+		signs, isMarked = signs+a.findings[d].signs, isMarked || a.isMarked
 		if slices.Contains(a.focus, d) {
 			weight = focusWeight
 		}
@@ -104,7 +116,7 @@ func score(d clarity.Dimension, answers []judged, others int) clarity.DimensionS
 	}
 	// Half a point of the weights rounds up: (2·sum + weights) / (2·weights).
 	total := best
-	if signs < leastSigns {
+	if signs < leastSigns || isMarked {
 		total = max(best, others)
 	}
 	if weights > 0 {

@@ -92,10 +92,13 @@ type sentence struct {
 	// fresh counts the own words that no earlier sentence has.
 	fresh   int
 	onTopic bool
+	// isOwn says that it reads like a sentence, and repeats neither the source nor its answer.
+	isOwn bool
 	// figures are the numbers in digits of its pieces.
 	figures []float64
-	// results are its figures that come out, by those beside them and those of the scenario, and that neither states.
-	results []float64
+	// computes are its figures that come out, and results those of them that the source does not state.
+	computes, results []float64
+	tally             tally
 }
 
 // reader reads the answers of an attempt one after the other, and knows what is said already.
@@ -104,14 +107,21 @@ type reader struct {
 	source  map[string]bool
 	figures []float64
 	said    map[string]bool
-	pairs   map[[2]string]bool
-	told    map[float64]bool
+	// pairs are neighbouring content words, by the turn that said them last: 0 is the source, and 1 the first answer.
+	pairs map[[2]string]int
+	turn  int
+	// texts are the sentences of the answers so far.
+	texts map[string]bool
+	told  map[float64]bool
+	// known are the figures of the answers so far, and marking that of the scenario, or nil.
+	known   map[float64]bool
+	marking *marking
 }
 
 // newReader returns a reader that has read the source.
 func newReader(texts ...string) *reader {
-	r := &reader{source: map[string]bool{}, said: map[string]bool{}, pairs: map[[2]string]bool{},
-		told: map[float64]bool{}}
+	r := &reader{source: map[string]bool{}, said: map[string]bool{}, pairs: map[[2]string]int{},
+		texts: map[string]bool{}, told: map[float64]bool{}, known: map[float64]bool{}}
 	for _, s := range r.sentences(strings.Join(texts, "\n\n")) {
 		r.isNew(s)
 		r.figures = append(r.figures, s.figures...)
@@ -167,8 +177,10 @@ func (r *reader) newSentence(words []word, text string) *sentence {
 			if !s.matches(p.stems, i) {
 				continue
 			}
-			s.marks = append(s.marks, mark{i, i + len(p.stems), p.does, p.text})
-			s.does |= p.does
+			if m := (mark{i, i + len(p.stems), p.does, p.text}); !s.isDenied(m) {
+				s.marks = append(s.marks, m)
+				s.does |= p.does
+			}
 			if p.does&^plain != 0 {
 				if i >= covered {
 					s.phrases++
@@ -292,9 +304,9 @@ func (s *sentence) reads() bool {
 }
 
 // isNew says that neither the source nor an earlier sentence says the same, or that it computes a figure that neither
-// has, and remembers the sentence.
-func (r *reader) isNew(s *sentence) bool {
-	before, pairs, old := "", 0, 0
+// has, and remembers the sentence. isOwn says so where an earlier answer may say the same in other sentences.
+func (r *reader) isNew(s *sentence) (isNew, isOwn bool) {
+	before, pairs, old, oldHere := "", 0, 0, 0
 	computed := false
 	for _, x := range s.results {
 		if !r.told[x] {
@@ -308,35 +320,47 @@ func (r *reader) isNew(s *sentence) bool {
 		}
 		pair := [2]string{min(before, w.stem), max(before, w.stem)}
 		pairs++
-		if r.pairs[pair] {
+		if turn, ok := r.pairs[pair]; ok {
 			old++
+			if turn == 0 || turn == r.turn {
+				oldHere++
+			}
 		}
 		if !r.said[w.stem] && !r.source[w.stem] {
 			s.fresh++
 		}
-		r.pairs[pair], r.said[w.stem] = true, true
+		if turn, ok := r.pairs[pair]; !ok || turn > 0 {
+			r.pairs[pair] = r.turn
+		}
+		r.said[w.stem] = true
 		before = w.stem
 	}
-	return 3*old <= pairs || (s.fresh > 0 || s.does&moves != 0) && 2*old <= pairs || computed
+	is := func(old int) bool {
+		return 3*old <= pairs || (s.fresh > 0 || s.does&moves != 0) && 2*old <= pairs || computed
+	}
+	isOwn = is(oldHere) && !r.texts[s.text]
+	r.texts[s.text] = true
+	return is(old), isOwn
 }
 
 // answer reads an answer, and decides which of its sentences count.
 func (r *reader) answer(text string) *answer {
+	r.turn++
 	a := &answer{reader: r, all: r.sentences(text)}
 	counts := make([]bool, len(a.all)+2)
 	words, strange := map[string]bool{}, 0
 	var before []float64
 	for i, s := range a.all {
-		for _, piece := range s.split() {
-			numbers := numbersOf(piece, number, spelledNumber)
-			numbers = numbers[:min(len(numbers), maxNumbers)]
-			s.results = append(s.results, r.results(figuresOf(piece), numbers, before, speaksOfTime(piece))...)
-			before = numbers
-		}
-		isNew := r.isNew(s)
+		var t tally
+		t, before = r.count(s, before)
+		s.tally = t
+		a.tally.add(t)
+		a.tally.misses = append(a.tally.misses, t.misses...)
+		isNew, isOwn := r.isNew(s)
 		if a.total += s.total; !isNew {
 			a.repeated += s.total
 		}
+		s.isOwn = isOwn && s.reads()
 		counts[i+1] = isNew && (len(s.content) >= 3 || len(s.content) > 0 && len(s.results) > 0) && s.reads()
 		for _, c := range s.content {
 			if !words[c] && !r.source[c] && !vocabulary[c] {
@@ -345,7 +369,12 @@ func (r *reader) answer(text string) *answer {
 			words[c] = true
 		}
 	}
-	if a.isStrange = len(words) > 0 && 3*strange > len(words); a.isStrange {
+	a.isStrange = len(words) > 0 && 3*strange > len(words)
+	var pieces [][]word
+	for _, s := range a.all {
+		pieces = append(pieces, s.split()...)
+	}
+	if a.isFramed = isFramed(pieces); a.isFramed || a.isStrange {
 		return a
 	}
 	onTopic := func(i int) bool { return counts[i] && a.all[i-1].onTopic }

@@ -51,6 +51,14 @@ var (
 	matterStems   = set(words["matter"], stem)
 	generalStems  = set(words["general"], stem)
 	periods       = set(words["periods"], stem)
+	supposing     = set(words["supposing"], stem)
+	negations     = set(words["negations"], stem)
+	clauseStems   = set(words["clauses"], stem)
+	equals        = set(words["equals"], stem)
+	vague         = set(words["vague"], strings.ToLower)
+	rounded       = set(words["rounded"], strings.ToLower)
+	quoting       = set(words["quoting"], stem)
+	dismissals    = compile("dismiss", 0)
 	// spelled are numbers in letters.
 	spelled = map[string]float64{
 		"half": 0.5, "thirds": 3, "quarter": 0.25, "quarters": 0.25, "fifth": 0.2, "fifths": 0.2, "tenth": 0.1,
@@ -70,32 +78,41 @@ type phrase struct {
 	text  string
 }
 
-// compilePhrases returns the phrases by their first stem, longer ones first.
+// compilePhrases returns the phrases of all signals by their first stem, longer ones first.
 func compilePhrases() map[string][]phrase {
 	book := map[string][]phrase{}
 	for i, name := range strings.Fields(signals) {
-		for text := range strings.SplitSeq(words[name], "|") {
-			variants := []string{""}
-			for field := range strings.FieldsSeq(text) {
-				var longer []string
-				for _, v := range variants {
-					for either := range strings.SplitSeq(field, "/") {
-						longer = append(longer, strings.TrimSpace(v+" "+either))
-					}
-				}
-				variants = longer
-			}
-			for _, v := range variants {
-				p := phrase{does: 1 << i, text: strings.Trim(v, "^,# ")}
-				for w := range strings.FieldsSeq(v) {
-					p.stems = append(p.stems, stem(w))
-				}
-				book[p.stems[0]] = append(book[p.stems[0]], p)
-			}
+		for first, phrases := range compile(name, 1<<i) {
+			book[first] = append(book[first], phrases...)
 		}
 	}
 	for _, same := range book {
 		slices.SortStableFunc(same, func(a, b phrase) int { return len(b.stems) - len(a.stems) })
+	}
+	return book
+}
+
+// compile returns the phrases of a name in words.txt by their first stem.
+func compile(name string, does signal) map[string][]phrase {
+	book := map[string][]phrase{}
+	for text := range strings.SplitSeq(words[name], "|") {
+		variants := []string{""}
+		for field := range strings.FieldsSeq(text) {
+			var longer []string
+			for _, v := range variants {
+				for either := range strings.SplitSeq(field, "/") {
+					longer = append(longer, strings.TrimSpace(v+" "+either))
+				}
+			}
+			variants = longer
+		}
+		for _, v := range variants {
+			p := phrase{does: does, text: strings.Trim(v, "^,# ")}
+			for w := range strings.FieldsSeq(v) {
+				p.stems = append(p.stems, stem(w))
+			}
+			book[p.stems[0]] = append(book[p.stems[0]], p)
+		}
 	}
 	return book
 }

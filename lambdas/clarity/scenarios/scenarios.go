@@ -16,27 +16,46 @@ import (
 var files embed.FS
 
 // Initial returns the scenarios, by id. They are valid ([clarity.Scenario.Check]).
-func Initial() ([]clarity.Scenario, error) { return read(files) }
+func Initial() ([]clarity.Scenario, error) {
+	read, err := read(files)
+	if err != nil {
+		return nil, err
+	}
+	scenarios := make([]clarity.Scenario, len(read))
+	for i, s := range read {
+		scenarios[i] = s.Scenario
+	}
+	return scenarios, nil
+}
+
+// marked is a scenario with its marking, as a file has them.
+type marked struct {
+	clarity.Scenario
+	Marking Marking `json:"marking"`
+}
 
 // read reads the scenarios of a folder.
-func read(folder fs.FS) ([]clarity.Scenario, error) {
+func read(folder fs.FS) ([]marked, error) {
 	names, err := fs.Glob(folder, "*.json")
 	if err != nil {
 		return nil, err
 	}
-	var scenarios []clarity.Scenario
+	var scenarios []marked
 	for _, name := range names {
 		data, err := fs.ReadFile(folder, name)
 		if err != nil {
 			return nil, err
 		}
-		var scenario clarity.Scenario
+		var scenario marked
 		err = seed.Decode(data, &scenario)
 		if err == nil {
 			err = scenario.Check()
 		}
 		if err == nil && scenario.ID+".json" != name {
 			err = fmt.Errorf("scenarioId: got %.40q, want the name of the file", scenario.ID)
+		}
+		if err == nil {
+			err = scenario.Marking.check(scenario.Questions)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
