@@ -72,7 +72,7 @@ func equations(text string) (all []equation) {
 			continue
 		}
 		left, end := computation(read, i)
-		if left.terms < 2 {
+		if left.terms < 2 || math.IsInf(left.value, 0) || math.IsNaN(left.value) {
 			continue
 		}
 		at, isSign, isLoose := result(read, end)

@@ -347,7 +347,7 @@ func (a *answer) evidence() (f finding) {
 		return len(s.own) >= 2 && len(s.content)-len(s.own) >= 3 && !slices.Contains(figures, s)
 	})
 	facts := slices.Concat(figures, plain[:min(1, len(plain))])
-	requests := a.those(func(s *sentence) bool { return s.after(ask) >= 2 })
+	requests := a.those(func(s *sentence) bool { return s.isAbout(ask) })
 	weighings := a.those(func(s *sentence) bool { return s.does&weigh != 0 && len(s.own) >= 2 })
 	n, most := len(facts)+len(requests)+len(weighings), max(len(facts), len(requests), len(weighings))
 	switch f.score = min(n, 2); {
@@ -368,7 +368,7 @@ func (a *answer) assumptions() (f finding) {
 	used := map[*sentence]bool{}
 	for i, s := range a.sentences {
 		at := slices.IndexFunc(s.marks, func(m mark) bool { return m.does&premise != 0 })
-		if at < 0 || s.after(premise) < 2 && len(contentOf(s.before(s.marks[at].from))) < 2 {
+		if at < 0 || !s.isAbout(premise) && len(contentOf(s.before(s.marks[at].from))) < 2 {
 			continue
 		}
 		named = append(named, s)
@@ -398,7 +398,7 @@ func (a *answer) alternatives() (f finding) {
 	used := map[string]bool{}
 	offered := a.those(func(s *sentence) bool {
 		fresh := slices.DeleteFunc(slices.Clone(s.content), func(c string) bool { return used[c] })
-		if s.does&other == 0 || len(fresh) < 3 || shared(fresh, s.own) == 0 {
+		if s.does&other == 0 || len(fresh) < 3 && 2*len(fresh) < len(s.content) || shared(fresh, s.own) == 0 {
 			return false
 		}
 		for _, c := range fresh {
@@ -441,7 +441,7 @@ func (a *answer) quantitative() (f finding) {
 			results += len(s.computes)
 			uses, computed = append(uses, s), append(computed, s)
 		case s.tally.follow > 0:
-			uses, following = append(uses, s), append(following, s)
+			following = append(following, s)
 		}
 	}
 	switch n := len(uses); {
@@ -488,7 +488,8 @@ func (a *answer) humility() (f finding) {
 	}
 	turns := a.those(func(s *sentence) bool { return s.does&turn != 0 && s.does&sure == 0 && len(s.own) > 0 })
 	limits := a.those(func(s *sentence) bool {
-		return s.does&limit != 0 && s.does&(sure|turn) == 0 && len(s.own) > 0 && len(s.own) < len(s.content)
+		isOfClaim := len(s.own) > 0 && len(s.own) < len(s.content) || s.isAbout(ask)
+		return s.does&limit != 0 && s.does&(sure|turn) == 0 && isOfClaim
 	})
 	switch n := len(limits) + len(turns); {
 	case n >= 3 || n == 2 && len(turns) > 0:
@@ -510,14 +511,22 @@ func (a *answer) humility() (f finding) {
 	return f
 }
 
-// after counts the content words behind the first mark that does something.
-func (s *sentence) after(does signal) int {
-	for _, m := range s.marks {
-		if m.does&does != 0 {
-			return len(contentOf(s.from(m.to)))
+// isAbout reports whether the first mark that does something has words of a particular behind it.
+func (s *sentence) isAbout(does signal) bool {
+	at := slices.IndexFunc(s.marks, func(m mark) bool { return m.does&does != 0 })
+	if at < 0 {
+		return false
+	}
+	words, particulars := 0, 0
+	for _, w := range s.from(s.marks[at].to) {
+		if w.kind == contentWord || periods[w.stem] {
+			particulars++
+		}
+		if w.kind != functionWord && w.kind != punctuation {
+			words++
 		}
 	}
-	return 0
+	return particulars > 0 && words >= 2
 }
 
 func shared(a, b []string) (n int) {

@@ -7,9 +7,9 @@ import (
 
 const (
 	// scopeBefore and scopeBehind are how many words before and behind a sign a denial may stand.
-	scopeBefore, scopeBehind = 4, 6
+	scopeBefore, scopeBehind = 5, 8
 	// leastFrame is how many words a sentence has, at least, whose frame may be another's.
-	leastFrame = 6
+	leastFrame = 7
 )
 
 // isNegation says that a word denies what follows it.
@@ -36,7 +36,7 @@ func (s *sentence) isDenied(m mark) bool {
 	if m.does&(doubt|link|condition) != 0 {
 		return false
 	}
-	for i := m.to; i < min(len(s.words), m.to+scopeBehind) && !s.words[i].ends(); i++ {
+	for i := m.to; i < min(len(s.words), m.to+scopeBehind) && (!s.words[i].ends() || s.words[i].stem == "and"); i++ {
 		if slices.ContainsFunc(dismissals[s.words[i].stem], func(p phrase) bool { return s.matches(p.stems, i) }) {
 			return true
 		}
@@ -70,23 +70,24 @@ func frameOf(piece []word) (frame []string) {
 	return frame
 }
 
-// isFramed reports whether most of a text has few frames with other fillers: at least two thirds of its words stand in
-// sentences whose frame another one has, too, or whose halves have one frame.
-func isFramed(pieces [][]word) bool {
-	frames := make([][]string, len(pieces))
-	total, framed := 0, 0
-	for i, piece := range pieces {
-		frames[i] = frameOf(piece)
-		total += len(frames[i])
-	}
-	for i, frame := range frames {
-		if len(frame) < leastFrame {
-			continue
+// maxNear is how many sentences before one are looked at for its frame, so that the work stays linear.
+const maxNear = 6
+
+// isFramed reports whether most of an answer has few frames with other fillers: at least two thirds of its words stand
+// in sentences whose frame another one has, here or in an earlier answer.
+func (r *reader) isFramed(all []*sentence) bool {
+	start := len(r.frames)
+	for _, s := range all {
+		for _, piece := range s.split() {
+			r.frames = append(r.frames, frameOf(piece))
 		}
-		// The work stays linear: a frame is compared with the next ones alone.
-		for j := max(0, i-maxNear); j < min(len(frames), i+maxNear+1); j++ {
-			if i != j && isSameFrame(frame, frames[j]) {
-				framed += len(frame)
+	}
+	total, framed := 0, 0
+	for i := start; i < len(r.frames); i++ {
+		total += len(r.frames[i])
+		for j := max(0, i-maxNear); j < min(len(r.frames), i+maxNear+1); j++ {
+			if i != j && isSameFrame(r.frames[i], r.frames[j]) {
+				framed += len(r.frames[i])
 				break
 			}
 		}
@@ -94,12 +95,9 @@ func isFramed(pieces [][]word) bool {
 	return 3*framed >= 2*total && framed > 0
 }
 
-// maxNear is how far two sentences of one frame may be apart.
-const maxNear = 4
-
 // isSameFrame reports whether two frames differ in one word of seven at most.
 func isSameFrame(a, b []string) bool {
-	if len(b) < leastFrame || len(a) > longestFrame || len(b) > longestFrame {
+	if min(len(a), len(b)) < leastFrame || max(len(a), len(b)) > longestFrame {
 		return false
 	}
 	row := make([]int, len(b)+1)

@@ -113,6 +113,8 @@ type reader struct {
 	// texts are the sentences of the answers so far.
 	texts map[string]bool
 	told  map[float64]bool
+	// frames are those of the sentences of the answers so far.
+	frames [][]string
 	// known are the figures of the answers so far, and marking that of the scenario, or nil.
 	known   map[float64]bool
 	marking *marking
@@ -303,6 +305,12 @@ func (s *sentence) reads() bool {
 		3*s.commas <= s.total
 }
 
+// saysEnough says that the sentence has three content words, or fewer and does something with them.
+func (s *sentence) saysEnough() bool {
+	n := len(s.content)
+	return n >= 3 || n > 0 && (len(s.results) > 0 || len(s.own) > 0 && s.does&moves != 0)
+}
+
 // isNew says that neither the source nor an earlier sentence says the same, or that it computes a figure that neither
 // has, and remembers the sentence. isOwn says so where an earlier answer may say the same in other sentences.
 func (r *reader) isNew(s *sentence) (isNew, isOwn bool) {
@@ -361,7 +369,7 @@ func (r *reader) answer(text string) *answer {
 			a.repeated += s.total
 		}
 		s.isOwn = isOwn && s.reads()
-		counts[i+1] = isNew && (len(s.content) >= 3 || len(s.content) > 0 && len(s.results) > 0) && s.reads()
+		counts[i+1] = isNew && s.saysEnough() && s.reads()
 		for _, c := range s.content {
 			if !words[c] && !r.source[c] && !vocabulary[c] {
 				strange++
@@ -370,11 +378,7 @@ func (r *reader) answer(text string) *answer {
 		}
 	}
 	a.isStrange = len(words) > 0 && 3*strange > len(words)
-	var pieces [][]word
-	for _, s := range a.all {
-		pieces = append(pieces, s.split()...)
-	}
-	if a.isFramed = isFramed(pieces); a.isFramed || a.isStrange {
+	if a.isFramed = r.isFramed(a.all); a.isFramed || a.isStrange {
 		return a
 	}
 	onTopic := func(i int) bool { return counts[i] && a.all[i-1].onTopic }
