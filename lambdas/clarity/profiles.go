@@ -110,64 +110,139 @@ func (s *Service) Profiles(ctx context.Context, user string, limit int, nextToke
 // never.
 func (s *Service) AddProfile(ctx context.Context, attempt clarity.Attempt, retention time.Duration) (added bool,
 	err error) {
+	n, err := s.AddProfiles(ctx, []clarity.Attempt{attempt}, retention)
+	return n == 1, err
+}
+
+// AddProfiles does what AddProfile does with several attempts of one user, all or none in one transaction, and returns
+// how many it has added.
+func (s *Service) AddProfiles(ctx context.Context, attempts []clarity.Attempt, retention time.Duration) (added int,
+	err error) {
+	attempts = slices.Clone(attempts)
+	slices.SortFunc(attempts, func(a, b clarity.Attempt) int { return strings.Compare(profileKey(a), profileKey(b)) })
 	err = retry.Do(ctx, func() (err error) {
-		added, err = s.addProfile(ctx, attempt, retention)
+		added, err = s.addProfiles(ctx, attempts, retention)
 		return err
 	})
 	return added, err
 }
 
-func (s *Service) addProfile(ctx context.Context, attempt clarity.Attempt, retention time.Duration) (added bool,
-	err error) {
-	user, key := attempt.UserID, attempt.Evaluation.EvaluatedAt.String()+"#"+attempt.ID
-	preceding, later, known, err := s.around(ctx, user, key)
-	if known || err != nil {
-		return false, err
-	}
-	laterProfiles := make([]clarity.Profile, len(later))
-	for i, p := range later {
-		laterProfiles[i] = p.Profile
-	}
-	made, err := clarity.AddAttempt(attempt, preceding.Profile, laterProfiles)
-	if err != nil {
-		return false, err
-	}
+// profileKey is the sort key of the profile of an attempt.
+func profileKey(attempt clarity.Attempt) string {
+	return attempt.Evaluation.EvaluatedAt.String() + "#" + attempt.ID
+}
 
+// link is a profile of the chain that a transaction writes; asRead is what it was, or nil if it is new.
+type link struct {
+	profile
+	asRead *profile
+}
+
+func (s *Service) addProfiles(ctx context.Context, attempts []clarity.Attempt, retention time.Duration) (added int,
+	err error) {
+	var preceding profile
+	var later []profile
+	for known := true; known; {
+		if len(attempts) == 0 {
+			return 0, nil
+		}
+		preceding, later, known, err = s.around(ctx, attempts[0].UserID, profileKey(attempts[0]))
+		if err != nil {
+			return 0, err
+		}
+		if known {
+			attempts = attempts[1:]
+		}
+	}
+	chain, added, err := chainOf(attempts, preceding, later)
+	if err != nil {
+		return 0, err
+	}
+	writes := writesOf(chain, preceding, later, retention)
+	if len(writes) > maxLater+1 {
+		return 0, fmt.Errorf("adding %d profiles writes %d items, which is more than one transaction changes", added,
+			len(writes))
+	}
+	if err = dynamo.UnlessStale(s.DB.Transact(ctx, "AddProfile", writes...)); err != nil {
+		return 0, err
+	}
+	return added, nil
+}
+
+// chainOf returns the later profiles with those of the attempts among them, which are sorted. The first attempt's comes
+// first.
+func chainOf(attempts []clarity.Attempt, preceding profile, later []profile) (chain []link, added int, err error) {
+	for _, p := range later {
+		chain = append(chain, link{p, &p})
+	}
+	for _, attempt := range attempts {
+		key := profileKey(attempt)
+		at, known := slices.BinarySearchFunc(chain, key, func(l link, key string) int {
+			return strings.Compare(l.Key, key)
+		})
+		if known {
+			continue
+		}
+		before := preceding.Profile
+		if at > 0 {
+			before = chain[at-1].Profile
+		}
+		var following []clarity.Profile
+		for _, l := range chain[at:] {
+			following = append(following, l.Profile)
+		}
+		made, err := clarity.AddAttempt(attempt, before, following)
+		if err != nil {
+			return nil, 0, err
+		}
+		for i := range following {
+			chain[at+i].Profile = made[i+1]
+		}
+		own := profile{Profile: made[0], Key: key, SchemaVersion: clarity.SchemaVersion}
+		chain = slices.Insert(chain, at, link{profile: own})
+		added++
+	}
+	return chain, added, nil
+}
+
+// writesOf returns the writes that store a chain.
+func writesOf(chain []link, preceding profile, later []profile, retention time.Duration) (writes []dynamo.Write) {
 	expiry := func(p clarity.Profile) int64 {
 		if retention == 0 {
 			return 0
 		}
 		return dynamo.ExpiryAt(time.Time(p.Timestamp).Add(retention))
 	}
-	own := profile{Profile: made[0], Key: key, SchemaVersion: clarity.SchemaVersion}
-	var writes []dynamo.Write
+	user, previous := chain[0].UserID, beforeProfiles
 	switch {
 	case len(later) > 0:
-		own.Previous, own.ExpiresAt = later[0].Previous, expiry(own.Profile)
+		previous = later[0].Previous
 	case preceding.Key != "":
-		own.Previous, own.Latest = preceding.Key, true
+		previous = preceding.Key
 		update := expression.Remove(dynamo.Name("latest"))
 		if retention > 0 {
 			update = update.Set(dynamo.Name("expiresAt"), expression.Value(expiry(preceding.Profile)))
 		}
 		writes = append(writes, dynamo.Update("Profiles", []any{user, preceding.Key}, update, preceding.isAsRead()))
 	default:
-		own.Previous, own.Latest = beforeProfiles, true
 		update := expression.Set(dynamo.Name("schemaVersion"), expression.Value(clarity.SchemaVersion))
 		writes = append(writes, dynamo.Update("Profiles", []any{user, beforeProfiles}, update,
 			dynamo.Absent("schemaVersion")))
 	}
-	writes = append(writes, dynamo.Put("Profiles", own, dynamo.Absent("attemptId")))
-	for i, p := range later {
-		isAsRead := p.isAsRead()
-		p.Profile = made[i+1]
-		if i == 0 {
-			p.Previous = key
+	for i, l := range chain {
+		condition := dynamo.Absent("attemptId")
+		if l.asRead != nil {
+			condition = l.asRead.isAsRead()
 		}
-		writes = append(writes, dynamo.Put("Profiles", p, isAsRead))
+		isLatest := i == len(chain)-1
+		if !isLatest && (l.asRead == nil || l.Latest) {
+			l.ExpiresAt = expiry(l.Profile)
+		}
+		l.Previous, l.Latest = previous, isLatest
+		previous = l.Key
+		writes = append(writes, dynamo.Put("Profiles", l.profile, condition))
 	}
-	err = dynamo.UnlessStale(s.DB.Transact(ctx, "AddProfile", writes...))
-	return err == nil, err
+	return writes
 }
 
 // around reads the profiles after a key, oldest first, or, when there are none, the one before it.

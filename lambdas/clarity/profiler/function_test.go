@@ -301,6 +301,41 @@ func TestRandomHistories(t *testing.T) {
 	})
 }
 
+// Two hundred evaluations of one user, some of which come late, need few requests: a read or two and a transaction for
+// each batch, so that the profile is up to date seconds after the last one.
+func TestManyEvaluationsOfOneUser(t *testing.T) {
+	t.Parallel()
+	const n, batch = 200, 10
+	s := newSet(t, week)
+	attempts := attemptsOf("ada", n)
+	for i := 0; i+5 < n; i += 7 {
+		attempts[i], attempts[i+5] = attempts[i+5], attempts[i]
+	}
+	process := s.process(t)
+	s.tables.Recorder.Requests()
+	began := time.Now()
+	for batch := range slices.Chunk(attempts, batch) {
+		var records []string
+		for _, attempt := range batch {
+			records = append(records, done(attempt))
+		}
+		if failed, err := deliver(t.Context(), process, records); err != nil || failed != nil {
+			t.Fatalf("failed are %v: %v", failed, err)
+		}
+	}
+	requests := len(s.tables.Recorder.Requests())
+	t.Logf("%d profiles took %v and %d requests", n, time.Since(began), requests)
+	if requests > 4*n/batch {
+		t.Errorf("got %d requests, want %d at most", requests, 4*n/batch)
+	}
+	if diff := different(wantItems(attempts, week), s.stored(t, "ada")); diff != "" {
+		t.Errorf("(-defined +stored):\n%s", diff)
+	}
+	if added := s.added(t); added != n {
+		t.Errorf("%d profiles were added, want %d", added, n)
+	}
+}
+
 // The first attempts of a user at once make one chain.
 func TestFirstAttemptsAtOnce(t *testing.T) {
 	t.Parallel()

@@ -30,6 +30,8 @@ type answer struct {
 	named, wanted, mistakes int
 	// isMadeUp says that most figures of the answer, or of all answers, do not come out.
 	isMadeUp bool
+	// allCertain counts the claims of full certainty of all answers.
+	allCertain int
 	// isFramed says that most of it is one frame with other fillers.
 	isFramed bool
 }

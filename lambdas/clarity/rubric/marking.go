@@ -154,7 +154,7 @@ func (a *answer) mark(m *marking, question string) {
 			clauses = append(clauses, c)
 		}
 	}
-	a.wanted = max(2, (3*len(m.points[question])+2)/4)
+	a.wanted = max(2, (2*len(m.points[question])+1)/3)
 	for _, p := range m.points[question] {
 		may := func(c clause) bool { return !c.dismisses }
 		if p.deniable() {
@@ -167,7 +167,7 @@ func (a *answer) mark(m *marking, question string) {
 			}
 		}
 	}
-	for _, p := range m.mistakes[question] {
+	for _, p := range slices.Concat(m.mistakes[question], agreements()) {
 		may := func(c clause) bool { return !c.quotes && (!c.negates || p.negates()) }
 		for i := range clauses {
 			if p.in(clauses[i:i+1], may) {
@@ -178,6 +178,11 @@ func (a *answer) mark(m *marking, question string) {
 	}
 }
 
+// agreements are patterns of consent to what the scenario's speaker concludes, which no scenario's bears.
+var agreements = sync.OnceValue(func() []pattern {
+	return []pattern{newPattern(words["agreement"])}
+})
+
 // negates says that the pattern itself has a denial.
 func (p pattern) negates() bool {
 	return slices.ContainsFunc(p, func(group [][]word) bool {
@@ -187,6 +192,9 @@ func (p pattern) negates() bool {
 	})
 }
 
+// manyCertain is how many claims of full certainty, in all answers, make it their manner.
+const manyCertain = 4
+
 // level is what an answer is worth by its marking, from 0 to 4, or 4 without one: the points that it names, less its
 // mistakes. Claims of full certainty, and figures that do not come out, lower either.
 func (a *answer) level() int {
@@ -195,9 +203,9 @@ func (a *answer) level() int {
 		level = min(4, (4*a.named+a.wanted/2)/a.wanted) - min(a.mistakes, 2)
 	}
 	switch certain := a.certain(); {
-	case certain >= 3:
+	case certain >= 3, a.allCertain >= 2*manyCertain:
 		level -= 2
-	case certain > 0 && a.wanted > 0, certain == 2:
+	case certain > 0 && a.wanted > 0, certain == 2, a.allCertain >= manyCertain:
 		level--
 	}
 	switch {
@@ -220,8 +228,11 @@ func (a *answer) worth() int {
 // certain counts the claims of full certainty.
 func (a *answer) certain() (n int) {
 	for _, s := range a.all {
+		end := 0
 		for _, m := range s.marks {
-			n += int(m.does & sure / sure)
+			if m.does&sure != 0 && m.from >= end {
+				n, end = n+1, m.to
+			}
 		}
 	}
 	return n

@@ -29,6 +29,7 @@ func Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.
 	r.marking = markingOf(scenario)
 	var read []*answer
 	var all tally
+	certain := 0
 	for _, given := range answers {
 		if err := ctx.Err(); err != nil {
 			return clarity.Judgement{}, err
@@ -43,12 +44,13 @@ func Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.
 		a.asked = newReader(text).source
 		a.mark(r.marking, given.QuestionID)
 		all.add(a.tally)
+		certain += a.certain()
 		read = append(read, a)
 	}
 	counts := false
 	var found []judged
 	for i, a := range read {
-		a.isMadeUp = a.tally.isMadeUp() || all.isMadeUp()
+		a.isMadeUp, a.allCertain = a.tally.isMadeUp() || all.isMadeUp(), certain
 		counts = counts || len(a.sentences) > 0
 		findings := a.judge()
 		found = append(found, judged{number: i + 1, focus: a.focus, findings: findings, substance: a.worth(),
