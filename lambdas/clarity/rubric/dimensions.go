@@ -25,9 +25,12 @@ type answer struct {
 	isStrange bool
 	// tally is how its figures stand.
 	tally tally
-	// named counts the points of the scenario's author that it names, wanted those of a good answer, and mistakes the
-	// author's mistakes. Without a marking, all are zero.
-	named, wanted, mistakes int
+	// named counts the points of the scenario's author that it names, and wanted those of a good answer. point is a
+	// sentence that names one. Without a marking, all are zero.
+	named, wanted int
+	point         *sentence
+	// mistakes are sentences that make the author's mistakes.
+	mistakes []*sentence
 	// isMadeUp says that most figures of the answer, or of all answers, do not come out.
 	isMadeUp bool
 	// allCertain counts the claims of full certainty of all answers.
@@ -122,20 +125,7 @@ func (a *answer) judge() map[clarity.Dimension]finding {
 		default:
 			f.score = min(f.score, 1)
 		}
-		switch {
-		case a.wanted == 0 || !isAsked(d) || len(a.sentences) == 0:
-		case d == clarity.ClarityOfThought:
-			f.score = max(f.score, min(level, 3))
-		default:
-			f.score = max(f.score, level)
-		}
-		f.score = min(f.score, level+1)
-		if level == 0 {
-			f.score = min(f.score, 1)
-		}
-		if a.wanted > 0 && isAsked(d) {
-			f.signs = max(f.signs, leastSigns)
-		}
+		a.grade(&f, d, isAsked(d), level)
 		switch {
 		case a.isFramed:
 			f.missed = []string{"The rules found most of the answer to be one sentence, with other words put in."}

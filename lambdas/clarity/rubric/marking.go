@@ -1,6 +1,7 @@
 package rubric
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -47,6 +48,7 @@ func (p pattern) deniable() bool {
 // clause is a piece of an answer for the marking.
 type clause struct {
 	words []word
+	of    *sentence
 	// negates says that it denies something, dismisses that something does not matter, and quotes that it asks,
 	// supposes, or says what another says.
 	negates, dismisses, quotes bool
@@ -147,7 +149,7 @@ func (a *answer) mark(m *marking, question string) {
 			continue
 		}
 		for _, piece := range s.split() {
-			c := clause{words: piece, quotes: slices.ContainsFunc(piece, func(w word) bool {
+			c := clause{words: piece, of: s, quotes: slices.ContainsFunc(piece, func(w word) bool {
 				return quoting[w.stem] || w.stem == "?"
 			})}
 			c.negates, c.dismisses = denies(piece)
@@ -162,7 +164,9 @@ func (a *answer) mark(m *marking, question string) {
 		}
 		for i := range clauses {
 			if p.in(clauses[i:min(len(clauses), i+2)], may) {
-				a.named++
+				if a.named++; a.point == nil {
+					a.point = clauses[i].of
+				}
 				break
 			}
 		}
@@ -171,7 +175,7 @@ func (a *answer) mark(m *marking, question string) {
 		may := func(c clause) bool { return !c.quotes && (!c.negates || p.negates()) }
 		for i := range clauses {
 			if p.in(clauses[i:i+1], may) {
-				a.mistakes++
+				a.mistakes = append(a.mistakes, clauses[i].of)
 				break
 			}
 		}
@@ -200,7 +204,7 @@ const manyCertain = 4
 func (a *answer) level() int {
 	level := 4
 	if a.wanted > 0 {
-		level = min(4, (4*a.named+a.wanted/2)/a.wanted) - min(a.mistakes, 2)
+		level = min(4, (4*a.named+a.wanted/2)/a.wanted) - min(len(a.mistakes), 2)
 	}
 	switch certain := a.certain(); {
 	case certain >= 3, a.allCertain >= 2*manyCertain:
@@ -215,6 +219,46 @@ func (a *answer) level() int {
 		level = min(level, 1)
 	}
 	return max(0, level)
+}
+
+// grade lets the level of an answer raise a dimension that its question asks for, and bound each.
+func (a *answer) grade(f *finding, d clarity.Dimension, isAsked bool, level int) {
+	if isAsked && a.wanted > 0 && len(a.sentences) > 0 {
+		f.signs = max(f.signs, leastSigns)
+		least := level
+		if d == clarity.ClarityOfThought {
+			least = min(level, clarity.MaxScore-1)
+		}
+		if least > f.score && a.point != nil {
+			f.score = least
+			f.met = append(f.met, fmt.Sprintf("Names points that the scenario's author looks for, %d of the %d of a "+
+				"good answer: “%s”", min(a.named, a.wanted), a.wanted, excerpt(a.point.text)))
+		}
+	}
+	if f.score > level+1 {
+		f.score = level + 1
+		f.missed = slices.Concat(a.faults(), f.missed)
+	}
+}
+
+// faults are the reasons for a low level.
+func (a *answer) faults() (all []string) {
+	if len(a.mistakes) > 0 {
+		all = append(all, fmt.Sprintf("Says what the scenario's author takes for a mistake: “%s”",
+			excerpt(a.mistakes[0].text)))
+	}
+	if a.isMadeUp {
+		all = append(all, "The rules found more figures that do not come out, or follow from nothing, than figures "+
+			"that come out.")
+	}
+	if a.certain() > 0 || a.allCertain >= manyCertain {
+		all = append(all, "The rules found words of full certainty.")
+	}
+	if a.named < a.wanted {
+		all = append(all, fmt.Sprintf("The rules found %d of the %d points of a good answer that the scenario's "+
+			"author looks for.", a.named, a.wanted))
+	}
+	return all
 }
 
 // worth is how much an answer says: its level if it has a marking, and otherwise its substance.

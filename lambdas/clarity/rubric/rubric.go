@@ -177,20 +177,21 @@ var advice = map[clarity.Dimension]string{
 
 // feedback names the strongest dimension, the weakest, and what to try next. Of equals, the first counts.
 func feedback(scores []clarity.DimensionScore, counts bool) string {
+	const byRules = " Rules have judged this, and they understand nothing: a reader may see it otherwise."
 	if !counts {
 		return "The rules found no English sentence that says something of its own about the scenario, and they " +
 			"score nothing else. Next, answer the question in whole sentences, in your own words and with " +
-			"particulars of the scenario."
+			"particulars of the scenario." + byRules
 	}
 	by := func(a, b clarity.DimensionScore) int { return a.Score - b.Score }
 	best, weakest := slices.MaxFunc(scores, by), slices.MinFunc(scores, by)
 	if best.Score == weakest.Score {
 		return fmt.Sprintf("Every dimension scores %d of %d. Next, %s", best.Score, clarity.MaxScore,
-			advice[clarity.Logic])
+			advice[clarity.Logic]) + byRules
 	}
 	return fmt.Sprintf("Your strongest dimension is %s (%d of %d). %s The weakest is %s (%d of %d). Next, %s",
 		best.Name, best.Score, clarity.MaxScore, strings.TrimSuffix(best.Rationale[0], ".")+".", weakest.Name,
-		weakest.Score, clarity.MaxScore, advice[weakest.Name])
+		weakest.Score, clarity.MaxScore, advice[weakest.Name]) + byRules
 }
 
 // longestExcerpt bounds what a reason quotes, in characters.
