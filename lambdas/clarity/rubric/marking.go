@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarios"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
@@ -199,6 +200,28 @@ func (p pattern) negates() bool {
 // manyCertain is how many claims of full certainty, in all answers, make it their manner.
 const manyCertain = 4
 
+// manner counts the words of an answer that allow nothing else, those that do, and all.
+type manner struct{ absolute, tentative, words int }
+
+// leastManner is how many words the answers of an attempt have, at least, whose manner is looked at.
+const leastManner = 150
+
+// isCertain says that words of certainty are about as many as tentative ones, of which careful answers have more.
+func (m manner) isCertain() bool { return m.words >= leastManner && 10*m.absolute >= 9*m.tentative }
+
+// add counts the words of a text.
+func (m *manner) add(text string) {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		m.words++
+		if absolutes[w] {
+			m.absolute++
+		}
+		if tentatives[w] {
+			m.tentative++
+		}
+	}
+}
+
 // level is what an answer is worth by its marking, from 0 to 4, or 4 without one: the points that it names, less its
 // mistakes. Claims of full certainty, and figures that do not come out, lower either.
 func (a *answer) level() int {
@@ -207,9 +230,9 @@ func (a *answer) level() int {
 		level = min(4, (4*a.named+a.wanted/2)/a.wanted) - min(len(a.mistakes), 2)
 	}
 	switch certain := a.certain(); {
-	case certain >= 3, a.allCertain >= 2*manyCertain:
+	case certain >= 3, a.wanted > 0 && a.allCertain >= 2*manyCertain:
 		level -= 2
-	case certain > 0 && a.wanted > 0, certain == 2, a.allCertain >= manyCertain:
+	case a.wanted > 0 && (certain > 0 || a.allCertain >= manyCertain), certain == 2:
 		level--
 	}
 	switch {

@@ -29,6 +29,7 @@ func Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.
 	r.marking = markingOf(scenario)
 	var read []*answer
 	var all tally
+	var how manner
 	certain := 0
 	for _, given := range answers {
 		if err := ctx.Err(); err != nil {
@@ -45,7 +46,11 @@ func Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.
 		a.mark(r.marking, given.QuestionID)
 		all.add(a.tally)
 		certain += a.certain()
+		how.add(given.Text)
 		read = append(read, a)
+	}
+	if how.isCertain() {
+		certain += manyCertain
 	}
 	counts := false
 	var found []judged

@@ -57,6 +57,8 @@ var (
 	equals        = set(words["equals"], stem)
 	vague         = set(words["vague"], strings.ToLower)
 	rounded       = set(words["rounded"], strings.ToLower)
+	absolutes     = set(words["absolute"], strings.ToLower)
+	tentatives    = set(words["tentative"], strings.ToLower)
 	quoting       = set(words["quoting"], stem)
 	dismissals    = compile("dismiss", 0)
 	// spelled are numbers in letters.
