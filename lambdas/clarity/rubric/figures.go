@@ -121,9 +121,13 @@ func (m *marking) knows(x float64, c clause) bool {
 	for y := x; decimals < 3 && math.Abs(y-math.Round(y)) > 1e-9; decimals++ {
 		y *= 10
 	}
+	// A whole figure is rounded where it says so, or by three in a thousand.
+	most := 0.5001 * math.Pow10(-decimals)
+	if decimals == 0 && !slices.ContainsFunc(c.words, func(w word) bool { return roundedStems[w.stem] }) {
+		most = max(0.05, 0.003*x)
+	}
 	anywhere := func(clause) bool { return true }
 	return slices.ContainsFunc(m.figures, func(f knownFigure) bool {
-		gap := math.Abs(f.value - x)
-		return (gap <= 0.5001*math.Pow10(-decimals) || gap <= 0.005*f.value) && f.words.in([]clause{c}, anywhere)
+		return math.Abs(f.value-x) <= most && f.words.in([]clause{c}, anywhere)
 	})
 }
