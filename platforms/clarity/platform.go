@@ -239,11 +239,11 @@ func accessPatterns() []schema.AccessPattern {
 		schema.Query.Pattern("ListProfiles", "Profiles", "A user's profiles, newest first.").
 			By("", schema.Where("userId", schema.Equal), schema.Where("timestamp", schema.Greater)).Downwards().
 			InOrigin("Get profile history"),
-		schema.Transaction("AddProfile", "Add the profile of an evaluated attempt at its place in time.",
+		schema.Transaction("AddProfile", "Add the profiles of a user's evaluated attempts at their places in time.",
 			schema.UpdateItem.On("Profiles",
 				"the latest profile so far, if it is as it was read: its end of retention; or the item "+
 					"before the first one, if there is none").IfNeeded(),
-			schema.PutItem.On("Profiles", "the profile, unless there is one for the attempt"),
+			schema.PutItem.On("Profiles", "a profile, unless there is one for the attempt").ForEach(),
 			schema.PutItem.On("Profiles",
 				"a later profile with the attempt in it, if it is as it was read").ForEach().IfNeeded()).
 			InOrigin("Update profile").UsedBy("profiler"),

@@ -188,12 +188,30 @@ func TestJudged(t *testing.T) {
 			}
 			f := judgeSets(t, sets)
 			t.Log(f)
-			if f.tau < 0.2 {
-				t.Errorf("got tau-b %.2f, want 0.2 at least", f.tau)
-			}
-			if f.mean("good") <= f.mean("poor") {
-				t.Errorf("good answers have %.1f on average, poor ones %.1f", f.mean("good"), f.mean("poor"))
+			n := len(f.scores["good"])
+			for reach, holds := range map[string]bool{
+				"tau-b is 0.70 or more":                               f.tau >= 0.70,
+				"confidently wrong is 5 above mediocre at most":       6*f.within("confidently-wrong", "mediocre", 5) >= 5*n,
+				"confidently wrong is 15 below good or more":          f.within("confidently-wrong", "good", -15) == n,
+				"simple English is 12 below good at most":             6*f.within("good", "simple-english", 12) >= 5*n,
+				"3 % of made-up figures are called right at most":     100*f.called <= 3*f.wrong && f.wrong >= 50,
+				"good answers have 65 or more on average":             f.mean("good") >= 65,
+				"nonsense has 20 at most":                             f.most("nonsense") <= 20,
+				"short and exact is above mediocre, on average":       f.mean("short-exact") > f.mean("mediocre"),
+				"made-up figures are below mediocre": f.within("made-up-figures", "mediocre", -1) == n,
+			} {
+				if !holds {
+					t.Errorf("it does not hold that %s: %v", reach, f)
+				}
 			}
 		})
 	}
+}
+
+// most is the highest score of a kind.
+func (f judgedFigures) most(kind string) (most int) {
+	for _, score := range f.scores[kind] {
+		most = max(most, score)
+	}
+	return most
 }
