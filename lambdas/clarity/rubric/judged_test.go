@@ -190,15 +190,15 @@ func TestJudged(t *testing.T) {
 			t.Log(f)
 			n := len(f.scores["good"])
 			for reach, holds := range map[string]bool{
-				"tau-b is 0.70 or more":                               f.tau >= 0.70,
-				"confidently wrong is 5 above mediocre at most":       6*f.within("confidently-wrong", "mediocre", 5) >= 5*n,
-				"confidently wrong is 15 below good or more":          f.within("confidently-wrong", "good", -15) == n,
-				"simple English is 12 below good at most":             6*f.within("good", "simple-english", 12) >= 5*n,
-				"3 % of made-up figures are called right at most":     100*f.called <= 3*f.wrong && f.wrong >= 50,
-				"good answers have 65 or more on average":             f.mean("good") >= 65,
-				"nonsense has 20 at most":                             f.most("nonsense") <= 20,
-				"short and exact is above mediocre, on average":       f.mean("short-exact") > f.mean("mediocre"),
-				"made-up figures are below mediocre": f.within("made-up-figures", "mediocre", -1) == n,
+				"tau-b is 0.70 or more":                         f.tau >= 0.70,
+				"certain and wrong is 5 above mediocre at most": 6*f.within("confidently-wrong", "mediocre", 5) >= 5*n,
+				"certain and wrong is 15 below good or more":    f.within("confidently-wrong", "good", -15) == n,
+				"simple English is 12 below good at most":       6*f.within("good", "simple-english", 12) >= 5*n,
+				"3 % of made-up figures are right at most":      100*f.called <= 3*f.wrong && f.wrong >= 50,
+				"good answers have 65 or more on average":       f.mean("good") >= 65,
+				"nonsense has 20 at most":                       f.most("nonsense") <= 20,
+				"short and exact is above mediocre":             f.mean("short-exact") > f.mean("mediocre"),
+				"made-up is below mediocre":                     f.within("made-up-figures", "mediocre", -1) == n,
 			} {
 				if !holds {
 					t.Errorf("it does not hold that %s: %v", reach, f)
