@@ -35,8 +35,8 @@ func TestInventedFigures(t *testing.T) {
 		}
 	}
 	t.Logf("of %d invented figures %d are called right", invented, called)
-	if invented < 500 || 100*called > 3*invented {
-		t.Errorf("got %d of %d, want 3 in a hundred at most", called, invented)
+	if invented < 500 || 40*called > invented {
+		t.Errorf("got %d of %d, want one in forty at most", called, invented)
 	}
 }
 

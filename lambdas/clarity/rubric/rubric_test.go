@@ -279,7 +279,11 @@ func harwick(t testing.TB, questions int) clarity.Scenario {
 // Any text has a valid judgement, and always the same.
 func TestAnyText(t *testing.T) {
 	t.Parallel()
-	scenario := harwick(t, 3)
+	all, err := scenarios.Initial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = append(all, harwick(t, 3))
 	texts := read(t, document)
 	piece := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
 		"", " ", "\x00", "\xff\xfe", "🚌👩‍👩‍👧", "الحافلة الليلية؟ نعم، لأنها آمنة.", "夜间公交车更安全。", "\u202eesrever",
@@ -294,6 +298,7 @@ func TestAnyText(t *testing.T) {
 				rapid.SampledFrom([]string{"", " ", "\n"}).Draw(rt, "between")))
 			answers = append(answers, string(answer[:min(len(answer), clarity.MaxAnswerLength)]))
 		}
+		scenario := rapid.SampledFrom(all).Draw(rt, "scenario")
 		first := judge(t, scenario, answers...)
 		if again := judge(t, scenario, answers...); !reflect.DeepEqual(first, again) {
 			rt.Errorf("got %s, then %s", explain(first), explain(again))
