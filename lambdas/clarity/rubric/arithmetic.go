@@ -49,6 +49,26 @@ func symbolsOf(text string) (all []symbol) {
 		}
 		all = append(all, s)
 	}
+	return withoutBrackets(all)
+}
+
+// withoutBrackets computes what stands in brackets beside an operator, such as "(13 − 2.3) × 24".
+func withoutBrackets(read []symbol) (all []symbol) {
+	isOperator := func(i int) bool {
+		return i >= 0 && i < len(read) && strings.IndexByte("+-*/", read[i].does) >= 0
+	}
+	for i := 0; i < len(read); i++ {
+		if read[i].text == "(" && i+1 < len(read) && read[i+1].does == '#' {
+			inner, end := computation(read, i+1)
+			if inner.terms > 1 && !inner.isSoft && end < len(read) && read[end].text == ")" &&
+				(isOperator(i-1) || isOperator(end+1)) {
+				all = append(all, symbol{from: read[i].from, to: read[end].to, does: '#', value: inner.value})
+				i = end
+				continue
+			}
+		}
+		all = append(all, read[i])
+	}
 	return all
 }
 
@@ -82,11 +102,16 @@ func equations(text string) (all []equation) {
 		}
 		given := read[at]
 		isPercent := at+1 < len(read) && read[at+1].does == '%'
-		isSoft := (left.isSoft || isLoose || left.isTight && !isSign) && (!left.isShare || !isPercent || isLoose)
+		isBound := bounding[read[at-1].text]
+		isHard := left.isShare && isPercent && !isLoose
+		isSoft := isBound || !isHard && (left.isSoft || isLoose || left.isTight && !isSign)
 		e := equation{from: read[i].from, to: given.to, given: given.value, value: left.value}
 		e.isRight = left.gives(given, isPercent, isSoft)
 		if right, _ := computation(read, at); right.terms > 1 && !right.isSoft {
 			e.isRight = e.isRight || math.Abs(right.value-left.value) <= 0.01*math.Abs(left.value)
+		}
+		if most, ok := rangeEnd(read, at); ok {
+			e.isRight = e.isRight || e.given <= 1.01*e.value && 0.99*e.value <= most
 		}
 		// What is near may have been rounded on the way.
 		rounding := 0.01
@@ -99,6 +124,15 @@ func equations(text string) (all []equation) {
 		i = at - 1
 	}
 	return all
+}
+
+// rangeEnd returns the end of a range that begins with a number, such as "400 to 500" or "between 400 and 500".
+func rangeEnd(read []symbol, at int) (most float64, ok bool) {
+	if at+2 >= len(read) || read[at+2].does != '#' {
+		return 0, false
+	}
+	between := read[at-1].text == "between" && read[at+1].text == "and"
+	return read[at+2].value, between || read[at+1].text == "to" || read[at+1].does == '-'
 }
 
 // gives reports whether the value comes out as a text says, also as a percentage or in another unit.
@@ -131,7 +165,7 @@ func comes(value float64, said symbol) bool {
 type computed struct {
 	value float64
 	terms int
-	// isSoft says that it may be meant otherwise, isTight that a hyphen in it may stand for a range, and mayScale that
+	// isSoft says that it may be meant otherwise, isTight that a hyphen or a slash in it may be none, and mayScale that
 	// its units may change with its result.
 	isSoft, isTight, mayScale bool
 	// isShare says that it is "a of b".
@@ -165,6 +199,10 @@ func computation(read []symbol, at int) (c computed, end int) {
 			sums[last] /= v
 		case '%':
 			sums[last] *= v / 100
+		case 'p': // "plus 5 per cent"
+			sums[last] *= 1 + v/100
+		case 'm':
+			sums[last] *= 1 - v/100
 		default:
 			sums, signs = append(sums, v), append(signs, op)
 		}
@@ -202,10 +240,15 @@ func operator(read []symbol, at int) (op byte, next int, soft, tight bool) {
 				from++
 			}
 			n := number1(read, from)
-			if n < 0 || s.text == "less" && i > at+2 {
+			if n < 0 || s.text == "less" && read[i+1].text == "than" {
 				return 0, -1, false, false
 			}
-			tight = s.does == '-' && i == at && read[i-1].to == s.from && s.to == read[n].from
+			tight = (s.does == '-' || s.does == '/') && i == at && read[i-1].to == s.from && s.to == read[n].from
+			if isPercentage := n+1 < len(read) && read[n+1].does == '%'; isPercentage && s.does == '+' {
+				return 'p', n, true, false
+			} else if isPercentage && s.does == '-' {
+				return 'm', n, true, false
+			}
 			return s.does, n, false, tight
 		case s.text == "at" || s.text == "by" || s.text == "each" || s.text == "and" || s.text == "to":
 			n := number1(read, i+1)
@@ -255,6 +298,8 @@ func result(read []symbol, at int) (given int, isSign, isLoose bool) {
 			said, isSign = true, true
 		case equals[stem(s.text)]:
 			said = true
+		case s.text == "and":
+			return -1, false, false
 		case s.does == ',' || s.text == "so" || s.text == "or":
 			isLoose, said = isLoose || !said, true
 		case s.does == '%':

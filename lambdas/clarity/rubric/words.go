@@ -57,6 +57,7 @@ var (
 	equals        = set(words["equals"], stem)
 	vague         = set(words["vague"], strings.ToLower)
 	rounded       = set(words["rounded"], strings.ToLower)
+	bounding      = set(words["bounding"], strings.ToLower)
 	roundedStems  = set(words["rounded"], stem)
 	absolutes     = set(words["absolute"], strings.ToLower)
 	tentatives    = set(words["tentative"], strings.ToLower)

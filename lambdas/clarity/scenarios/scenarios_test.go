@@ -60,6 +60,9 @@ func TestReadErr(t *testing.T) {
 			`other.json: scenarioId: got "bridge-alarms", want the name of the file`},
 		"Rule": {name, changed(`"difficulty": "advanced"`, `"difficulty": "expert"`),
 			`bridge-alarms.json: difficulty: is "expert"`},
+		"Marking": {name, changed(`"points": {
+      "q1"`, `"points": {
+      "q9"`), `bridge-alarms.json: marking: the scenario has no question "q9"`},
 		"UnknownField": {name, changed(`"type"`, `"kind"`), `unknown field "kind"`},
 		"Type": {name, changed(`"targetWordCount": 200`, `"targetWordCount": "200"`),
 			"cannot unmarshal string"},
