@@ -229,7 +229,7 @@ func operator(read []symbol, at int) (op byte, next int, soft, tight bool) {
 		case s.does == '%':
 			// "12 % of 240"
 			if i+1 < len(read) && read[i+1].text == "of" {
-				if n := number1(read, i+2); n >= 0 {
+				if n := numberNear(read, i+2); n >= 0 {
 					return '%', n, false, false
 				}
 			}
@@ -239,7 +239,7 @@ func operator(read []symbol, at int) (op byte, next int, soft, tight bool) {
 			if from < len(read) && read[from].text == "by" {
 				from++
 			}
-			n := number1(read, from)
+			n := numberNear(read, from)
 			if n < 0 || s.text == "less" && read[i+1].text == "than" {
 				return 0, -1, false, false
 			}
@@ -251,7 +251,7 @@ func operator(read []symbol, at int) (op byte, next int, soft, tight bool) {
 			}
 			return s.does, n, false, tight
 		case s.text == "at" || s.text == "by" || s.text == "each" || s.text == "and" || s.text == "to":
-			n := number1(read, i+1)
+			n := numberNear(read, i+1)
 			if n < 0 {
 				words++
 				continue
@@ -259,7 +259,7 @@ func operator(read []symbol, at int) (op byte, next int, soft, tight bool) {
 			op := map[string]byte{"at": '*', "by": '/', "each": '*', "and": '+', "to": '-'}[s.text]
 			return op, n, true, false
 		case s.text == "of":
-			if n := number1(read, i+1); n >= 0 {
+			if n := numberNear(read, i+1); n >= 0 {
 				return '/', n, true, false
 			}
 			words++
@@ -270,8 +270,8 @@ func operator(read []symbol, at int) (op byte, next int, soft, tight bool) {
 	return 0, -1, false, false
 }
 
-// number1 returns where the number stands that begins here, behind few words, or -1.
-func number1(read []symbol, at int) int {
+// numberNear returns where the number stands that begins here, behind few words, or -1.
+func numberNear(read []symbol, at int) int {
 	for i := at; i < min(len(read), at+reach); i++ {
 		if read[i].does == '#' {
 			return i

@@ -183,7 +183,7 @@ func (a *answer) mark(m *marking, question string) {
 	}
 }
 
-// agreements are patterns of consent to what the scenario's speaker concludes, which no scenario's bears.
+// agreements are patterns of consent to the speaker of a scenario: what that one concludes is wrong in each.
 var agreements = sync.OnceValue(func() []pattern {
 	return []pattern{newPattern(words["agreement"])}
 })
@@ -267,12 +267,12 @@ func (a *answer) grade(f *finding, d clarity.Dimension, isAsked bool, level int)
 // faults are the reasons for a low level.
 func (a *answer) faults() (all []string) {
 	if len(a.mistakes) > 0 {
-		all = append(all, fmt.Sprintf("Says what the scenario's author takes for a mistake: “%s”",
+		all = append(all, fmt.Sprintf("Has words of a claim that counts as a mistake here: “%s”",
 			excerpt(a.mistakes[0].text)))
 	}
 	if a.isMadeUp {
-		all = append(all, "The rules found more figures that do not come out, or follow from nothing, than figures "+
-			"that come out.")
+		all = append(all, "The rules found more figures that do not come out, or of which they see no origin, than "+
+			"figures that come out.")
 	}
 	if a.certain() > 0 || a.allCertain >= manyCertain {
 		all = append(all, "The rules found words of full certainty.")
