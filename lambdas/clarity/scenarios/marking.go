@@ -19,7 +19,8 @@ type Marking struct {
 	Figures map[string]string `json:"figures"`
 	// Points are patterns of what a good answer to a question names, by the id of the question.
 	Points map[string][]string `json:"points"`
-	// Mistakes are patterns of wrong claims, by the id of the question.
+	// Mistakes are patterns of wrong claims, by the id of the question. Consent to the speaker of the scenario, such as
+	// "she is right", is one without a pattern.
 	Mistakes map[string][]string `json:"mistakes"`
 }
 
