@@ -9,6 +9,9 @@ package api
 
 import (
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -85,9 +88,7 @@ func FormNames() map[string]string {
 func (o Options) complete(document *huma.OpenAPI) {
 	httpapi.OrNull(document, "Receipt", "next_badge", "The badge that is nearest after this answer, as the first of "+
 		"next_badges in the person's stats. Null for a person who has all.")
-	if forms := document.Components.Schemas.Map(); forms["AgentQuestionWithResponses"] != nil {
-		DescribeSummary(forms["AgentQuestionWithResponses"], forms)
-	}
+	DescribeSummary(document.Components.Schemas.Map())
 	document.Tags = []*huma.Tag{
 		{Name: "agents", Description: "What AI agents call."},
 		{Name: "people", Description: "What people's apps call."},
@@ -98,12 +99,16 @@ func (o Options) complete(document *huma.OpenAPI) {
 	}
 }
 
-// DescribeSummary describes [askahuman.Summary] as the object that it is on the wire: in the form of
-// [askahuman.QuestionWithResponses], and in forms, by their names.
-func DescribeSummary(form *huma.Schema, forms map[string]*huma.Schema) {
-	form.Properties["summary"] = &huma.Schema{Type: huma.TypeObject,
-		Description:          form.Properties["summary"].Description,
-		AdditionalProperties: &huma.Schema{Type: huma.TypeInteger},
-		Examples:             []any{map[string]any{"Send": 0, "Submit": 2}}}
+// DescribeSummary describes [askahuman.Summary] as the object that it is on the wire: in forms by their names, and in
+// others beside them.
+func DescribeSummary(forms map[string]*huma.Schema, beside ...*huma.Schema) {
+	for _, form := range append(slices.Collect(maps.Values(forms)), beside...) {
+		if field := form.Properties["summary"]; field != nil && field.Items != nil &&
+			strings.HasSuffix(field.Items.Ref, "/Votes") {
+			form.Properties["summary"] = &huma.Schema{Type: huma.TypeObject, Description: field.Description,
+				AdditionalProperties: &huma.Schema{Type: huma.TypeInteger},
+				Examples:             []any{map[string]any{"Send": 0, "Submit": 2}}}
+		}
+	}
 	delete(forms, "Votes")
 }

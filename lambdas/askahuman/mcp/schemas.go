@@ -21,9 +21,7 @@ func schemaOf(form reflect.Type) map[string]any {
 	name := httpapi.Namer(api.FormNames())
 	registry := huma.NewMapRegistry("#/"+definitions+"/", name)
 	root := registry.Schema(form, false, "")
-	if form == reflect.TypeFor[askahuman.QuestionWithResponses]() {
-		api.DescribeSummary(root, registry.Map())
-	}
+	api.DescribeSummary(registry.Map(), root)
 	schema := asMap(root)
 	if forms := registry.Map(); len(forms) > 0 {
 		all := map[string]any{}

@@ -415,7 +415,7 @@ func TestWriteIntoRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	if files, err := (scaffold.Project{Name: "links", Version: "v0.1.0", Folder: folder}).Write(); err != nil ||
-		len(files) != 19 {
-		t.Errorf("got %d files, %v; want 19", len(files), err)
+		len(files) != 20 {
+		t.Errorf("got %d files, %v; want 20", len(files), err)
 	}
 }
