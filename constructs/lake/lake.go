@@ -173,6 +173,7 @@ func (l *Lake) addWriter(p Props) {
 			// objects.
 			Whole: true,
 		},
+		Off: p.Off,
 	})
 }
 
@@ -211,6 +212,7 @@ func (l *Lake) addCompactor(p Props) {
 		On:          schema.OnSchedule{Every: p.CompactEvery},
 		Description: "Lake " + l.Schema.Name + ": runs the compactor",
 		Key:         p.Key,
+		Off:         p.Off,
 	})
 }
 

@@ -52,6 +52,8 @@ type Props struct {
 	// outlive the stack. The catalog and the workgroup, which hold no data, always
 	// go with it.
 	RemoveWithStack bool
+	// Off declares the lake without reading the stream, and without running the compactor. Default: both run.
+	Off bool
 	// Settings are the settings of both functions. Their Key encrypts the bucket and the failed records, too. A key of
 	// Amazon S3 encrypts the access logs: S3 delivers logs to no bucket with another key.
 	gofunction.Settings

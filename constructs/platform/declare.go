@@ -294,6 +294,7 @@ func (p *Platform) addTrigger(f schema.Function) {
 			}
 			p.Streams[streamName(f, read)] = stream.New(p.construct, read.ID, stream.Props{
 				Table: p.Database.Table(read.Table), Function: p.Functions[f.Name], OnFailure: queue, On: read,
+				Off: p.props.Standby,
 			})
 		}
 	case schema.OnSchedule:

@@ -55,6 +55,9 @@ func (p *Platform) addMonitoring() {
 		p.watchTables()
 		for _, f := range p.Schema.Functions {
 			for _, read := range aged(f) {
+				if p.props.Standby {
+					break
+				}
 				p.watchStream(read.id, p.Streams[read.name], read.changes, "the "+f.Name)
 			}
 			switch trigger := f.Trigger.(type) {
@@ -325,7 +328,9 @@ func (p *Platform) watchQueue(trigger schema.OnQueue, handler string) {
 }
 
 func (p *Platform) watchLake(l declaredLake) {
-	p.watchStream(l.id, l.Mapping, "changes", "the lake"+l.name)
+	if !p.props.Standby {
+		p.watchStream(l.id, l.Mapping, "changes", "the lake"+l.name)
+	}
 	p.watch(l.id+"FailuresAlarm", "records that cannot become rows, or that came too late, are in the lake"+l.name+
 		"'s failure queue",
 		alarm.Props{Metric: l.MetricFailureQueue(nil)})

@@ -320,6 +320,7 @@ func (p *Platform) addLake(described schema.Lake, build *gofunction.Build) *lake
 		Options:         p.props.LakeProps,
 		MetricNamespace: p.props.MetricNamespace,
 		RemoveWithStack: p.props.RemoveWithStack,
+		Off:             p.props.Standby,
 		Settings:        p.props.settings(),
 		Sizes:           p.props.sizes(),
 	})

@@ -70,9 +70,10 @@ type Props struct {
 	// Tables are settings of DynamoDB beyond the data model, and existing tables to use instead of new ones, by logical
 	// name such as "Questions". Default: new on-demand tables, which you can restore to any time of the last 35 days.
 	Tables table.DatabaseOptions
-	// Standby makes the stack the standby in a second region, whose tables are replicas. Its schedules are declared but
-	// off, so that each runs in one region alone. At a failover, remove it from this stack, and set it in the other
-	// one. Default: the schedules are on.
+	// Standby makes the stack the standby in a second region, whose tables are replicas. Its schedules, what reads the
+	// streams of its tables, and its lakes are declared but off, so that each runs in one region alone: replicas have
+	// the streams of all writes. At a failover, remove it from this stack, and set it in the other one. What reads
+	// streams then begins with the last 24 hours. Default: they are on.
 	Standby bool
 	// Key is a customer managed key of AWS KMS, not an alias, that encrypts tables, secrets, queues, lake, logs and the
 	// functions' variables. Roles may use it through the services that encrypt, and the role that deploys needs

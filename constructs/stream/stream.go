@@ -41,6 +41,9 @@ type Props struct {
 	// On says which records the function gets, and how. Its ID, Table, After, Changes and Failures are ignored.
 	// Default: every record, as soon as it is read.
 	On schema.OnStream
+	// Off declares the mapping without reading the stream. Once it is on, it begins with the oldest record that the
+	// stream has. Default: it reads.
+	Off bool
 }
 
 // Validate returns a [finding.List] with all invalid props, or nil.
@@ -96,6 +99,9 @@ func New(scope constructs.Construct, id string, p Props) *Mapping {
 		DestinationConfig: &awslambda.CfnEventSourceMapping_DestinationConfigProperty{
 			OnFailure: &awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: p.OnFailure.QueueArn()},
 		},
+	}
+	if p.Off {
+		description.Enabled = false
 	}
 	if p.On.ReportItemFailures {
 		description.FunctionResponseTypes = jsii.Strings("ReportBatchItemFailures")
