@@ -350,7 +350,7 @@ type Function struct {
 	SignsInAt string
 }
 
-// Route is an HTTP operation.
+// Route is a route of the API: that of an [Operation] ([Routes]), or a page or a protocol, which have none.
 type Route struct {
 	// ID is the operation's ID in the function that serves it and in the OpenAPI document, such as "askQuestion".
 	// Empty: the route is no operation of a Go function.

@@ -135,13 +135,20 @@ func register[P, B any](s *Server, op operation,
 	})
 }
 
-// register panics if the operation is no route of the platform.
+// register panics if the operation is no route of the platform, or has a parameter that the route's path lacks.
 func (s *Server) register(op operation, input reflect.Type,
 	serve func(*Context, *inputForm) (idempotency.Response, error)) {
 	route, ok := s.route(op.ID)
 	if !ok {
 		panic(fmt.Sprintf("httpapi: no route of %s has the ID %q: add it to the Routes of the schema, or spell it as "+
 			"there", s.config.Platform.Name, op.ID))
+	}
+	for _, field := range fieldsOf(input) {
+		name := field.Tag.Get("path")
+		if name != "" && !strings.Contains(route.Path, "{"+name+"}") && !strings.Contains(route.Path, "{"+name+"+}") {
+			panic(fmt.Sprintf("httpapi: the parameters of %s have %s, which the path %s lacks: give both one name", op.ID,
+				name, route.Path))
+		}
 	}
 	if _, limited := s.config.Platform.RateLimit(route.RateLimit); limited && s.config.Limiter == nil {
 		s.uncounted = append(s.uncounted, route.Key())

@@ -181,6 +181,10 @@ func TestErrDeclaration(t *testing.T) {
 		"ErrRoute": {func() {
 			httpapi.Bind(server(true, &bytes.Buffer{}), nothing{ID: "look"}, cancel)
 		}, `no route of shop has the ID "look"`},
+		"ErrParameter": {func() {
+			httpapi.Bind(server(true, &bytes.Buffer{}), schema.Operation[orderPath, none, none]{ID: "prices"},
+				func(context.Context, ofOrder) (none, error) { return none{}, nil })
+		}, "the parameters of prices have order_id, which the path /prices lacks"},
 		"ErrLocation": {func() {
 			op := schema.Operation[none, none, httpapi.GatewayError]{ID: "cancel", Location: "/orders/{id}",
 				Key: schema.KeyRequired}
