@@ -34,8 +34,8 @@ func TestPropsReference(t *testing.T) {
 			about: "What you may set on the constructs that make up a platform of your own, one in each package of " +
 				"constructs. A field that you leave out has its default."},
 		{name: "schema", title: "The contract of a platform",
-			roots: append([]string{"schema.Platform", "schema.Own", "schema.Extra", "schema.Description", "schema.Strict"},
-				named(`^schema\.On[A-Z]`)...),
+			roots: append([]string{"schema.Platform", "schema.Own", "schema.Extra", "schema.Description",
+				"schema.Strict"}, named(`^schema\.On[A-Z]`)...),
 			about: "The contract of a platform is a value of schema.Platform. The constructs make the template of " +
 				"it, and the functions their requests. This is all that it consists of."},
 	}

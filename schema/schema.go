@@ -217,10 +217,10 @@ type Capacity struct {
 // OnDemand reports whether capacity is paid by the request.
 func (c Capacity) OnDemand() bool { return c == Capacity{} }
 
-// Action is a DynamoDB action that an access pattern makes, by the name of its API operation. A read costs half a unit for each 4 KB of an
-// item, and a whole one if it is consistent; a Query counts all items that it reads together. A write costs a unit for
-// each KB of the item, and for each index that it changes. In a transaction both cost twice as much ("Read and write
-// operations", DynamoDB developer guide).
+// Action is a DynamoDB action that an access pattern makes, by the name of its API operation. A read costs half a unit
+// for each 4 KB of an item, and a whole one if it is consistent; a Query counts all items that it reads together. A
+// write costs a unit for each KB of the item, and for each index that it changes. In a transaction both cost twice as
+// much ("Read and write operations", DynamoDB developer guide).
 type Action string
 
 // The actions. There is no Scan: a pattern that needs one is not an access pattern. ConditionCheckItem is a part of

@@ -19,8 +19,8 @@ import (
 // It returns an [*validate.Error], [askahuman.ErrQuestionNotFound], [askahuman.ErrAlreadyAnswered] (also when the
 // question has ended since), [askahuman.ErrQuestionClosed], [askahuman.ErrBlocked], or, when too many answer at once,
 // an error that wraps [retry.ErrStale]: try again later.
-func (s *Service) Answer(ctx context.Context, personHash string, zone *time.Location, answer askahuman.Answer) (askahuman.Receipt,
-	error) {
+func (s *Service) Answer(ctx context.Context, personHash string, zone *time.Location,
+	answer askahuman.Answer) (askahuman.Receipt, error) {
 	if zone == nil {
 		zone = time.UTC
 	}
@@ -42,8 +42,8 @@ func (s *Service) Answer(ctx context.Context, personHash string, zone *time.Loca
 }
 
 // answer tries once.
-func (s *Service) answer(ctx context.Context, personHash string, zone *time.Location, answer askahuman.Answer) (askahuman.Receipt,
-	error) {
+func (s *Service) answer(ctx context.Context, personHash string, zone *time.Location,
+	answer askahuman.Answer) (askahuman.Receipt, error) {
 	now := s.Clock.Now()
 	known, err := s.knownFor(ctx, personHash, answer.QuestionID, now)
 	if err != nil {

@@ -104,8 +104,8 @@ func place(top []askahuman.BoardEntry, stats askahuman.Stats, period askahuman.P
 
 // Leaderboard reads the highest points of a period, at most limit and MaxBoardLimit of them. personHash empty is an
 // unknown person. Entries of others may lag their last answers by half a minute.
-func (s *Service) Leaderboard(ctx context.Context, personHash string, period askahuman.Period, limit int) (askahuman.Leaderboard,
-	error) {
+func (s *Service) Leaderboard(ctx context.Context, personHash string, period askahuman.Period,
+	limit int) (askahuman.Leaderboard, error) {
 	now := s.Clock.Now()
 	board := askahuman.Leaderboard{Period: period}
 	top, stats, err := s.standings(ctx, personHash, period, now)

@@ -17,8 +17,8 @@ import (
 // OwnAnswers reads a page of a person's answers of the last [askahuman.KeepResponses], newest first. A page has at most
 // limit answers, and MaxListLimit; cursor is the next of the page before. next is empty when there are no more. One of
 // the last moments may still be missing. It returns an [*validate.Error] for a cursor of another list.
-func (s *Service) OwnAnswers(ctx context.Context, personHash string, limit int, cursor string) (answers []askahuman.OwnAnswer,
-	next string, err error) {
+func (s *Service) OwnAnswers(ctx context.Context, personHash string, limit int,
+	cursor string) (answers []askahuman.OwnAnswer, next string, err error) {
 	after, err := parseCursor(cursor)
 	if err != nil {
 		return nil, "", err

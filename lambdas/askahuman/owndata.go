@@ -29,7 +29,8 @@ const (
 // PersonData reads a page of all that is kept of a person. cursor is the next of the page before. It returns an
 // [*validate.Error] for a cursor of another list.
 func (s *Service) PersonData(ctx context.Context, personHash, cursor string) (askahuman.PersonData, error) {
-	data := askahuman.PersonData{Person: personHash, Answers: []askahuman.PersonAnswer{}, Subscriptions: []askahuman.PersonSubscription{}}
+	data := askahuman.PersonData{Person: personHash, Answers: []askahuman.PersonAnswer{},
+		Subscriptions: []askahuman.PersonSubscription{}}
 	from, answered := strings.CutPrefix(cursor, ofSubscriptions)
 	after, err := parseCursor(from)
 	if err != nil {
@@ -156,7 +157,8 @@ func (s *Service) keptSubscriptions(ctx context.Context, personHash string,
 		if sub == nil || sub.PersonHash != personHash {
 			continue
 		}
-		shown := askahuman.PersonSubscription{SubscriptionID: sub.ID, TokenDigest: digest(sub.Token), Minutes: sub.Minutes,
+		shown := askahuman.PersonSubscription{SubscriptionID: sub.ID, TokenDigest: digest(sub.Token),
+			Minutes:        sub.Minutes,
 			Active:         sub.Active == askahuman.SubscriptionActive,
 			LastNotifiedAt: shownAt(sub.LastNotifiedAt), NextNotificationAt: shownAt(sub.NextNotificationAt),
 			CreatedAt: wire.Time(sub.CreatedAt), UpdatedAt: wire.Time(sub.UpdatedAt)}

@@ -105,7 +105,8 @@ func TestPersonData(t *testing.T) {
 				t.Errorf("a device that was never notified has %+v", sub)
 			}
 		}
-		if all := string(Must(json.Marshal([]askahuman.PersonData{first, second}))(t)); strings.Contains(all, "-token") {
+		all := string(Must(json.Marshal([]askahuman.PersonData{first, second}))(t))
+		if strings.Contains(all, "-token") {
 			t.Errorf("a token is there in clear: %s", all)
 		}
 		nobody := Must(service.PersonData(t.Context(), person(2), ""))(t)
@@ -311,7 +312,8 @@ func TestDeleteBlocked(t *testing.T) {
 		}
 	}
 	kept := Must(p.people.PersonData(t.Context(), person(0), ""))(t)
-	if st := kept.Stats; st == nil || st.BlockedAt == (askahuman.PersonStats{}).BlockedAt || st.TotalPoints+st.TotalAnswers != 0 {
+	if st := kept.Stats; st == nil || st.BlockedAt == (askahuman.PersonStats{}).BlockedAt ||
+		st.TotalPoints+st.TotalAnswers != 0 {
 		t.Errorf("kept %+v", kept.Stats)
 	}
 	if top := Must(p.people.top(t.Context(), askahuman.PeriodAllTime, "", 10))(t); len(top) != 1 {

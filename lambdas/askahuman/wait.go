@@ -33,8 +33,8 @@ type Wait struct {
 // how long it waited for news, in whole seconds; it also says so with an error.
 //
 // It returns [askahuman.ErrQuestionNotFound], also for another agent's question.
-func (s *Service) ReadNews(ctx context.Context, agentID, questionID string, wait Wait) (read askahuman.QuestionWithResponses,
-	waited time.Duration, err error) {
+func (s *Service) ReadNews(ctx context.Context, agentID, questionID string,
+	wait Wait) (read askahuman.QuestionWithResponses, waited time.Duration, err error) {
 	began := s.Clock.Now()
 	question, err := s.own(ctx, agentID, questionID, began)
 	if err != nil {

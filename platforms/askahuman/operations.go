@@ -179,8 +179,8 @@ var (
 		ID: "closeQuestion", Route: "DELETE /agent/questions/{question_id}", Function: "agentapi",
 		Caller: CallerAgent, RateLimit: "poll",
 		Summary: "Close a question early",
-		Detail: "Closes one of the agent's own questions before its deadline. Its answers stay readable. One that has " +
-			"ended already stays as it is.",
+		Detail: "Closes one of the agent's own questions before its deadline. Its answers stay readable. One that " +
+			"has ended already stays as it is.",
 		Status: http.StatusNoContent,
 		Errors: []error{ErrQuestionNotFound},
 	}
@@ -192,8 +192,8 @@ var (
 )
 
 // returns is what the document says of a read.
-const returns = "Returns one of the agent's own questions with the answers it has so far. Questions are kept for 7 days " +
-	"after they close and for 24 hours after they expire; another agent's is not found."
+const returns = "Returns one of the agent's own questions with the answers it has so far. Questions are kept for 7 " +
+	"days after they close and for 24 hours after they expire; another agent's is not found."
 
 // AskUnder is [AskQuestion] of a platform with these parts and rules.
 func AskUnder(parts Parts, rules Rules) schema.Operation[AskParams, Ask, Submission] {
@@ -219,8 +219,8 @@ var (
 		ID: "rotateWebhookSecret", Route: "POST /agent/webhook-secrets", Function: "agentapi", Caller: CallerAgent,
 		RateLimit: "poll",
 		Summary:   "Rotate the secret that signs the agent's webhooks",
-		Detail: "Makes another secret the present one. The former one is valid for 24 hours more: until then webhooks " +
-			"have a signature by each. At most six former ones are valid.",
+		Detail: "Makes another secret the present one. The former one is valid for 24 hours more: until then " +
+			"webhooks have a signature by each. At most six former ones are valid.",
 		Errors: []error{ErrBlocked},
 	}
 	TestWebhook = schema.Operation[schema.None, WebhookTest, WebhookTestSent]{
@@ -250,8 +250,8 @@ var (
 		ID: "listOpenQuestions", Route: "GET /human/questions", Function: "humanapi", Caller: CallerPerson,
 		RateLimit: "read",
 		Summary:   "List questions that want answers",
-		Detail: "Returns a page of questions that still want answers, newest first, without those that the person has " +
-			"answered. A page may have fewer questions than its limit, even none, and still a next_cursor: one " +
+		Detail: "Returns a page of questions that still want answers, newest first, without those that the person " +
+			"has answered. A page may have fewer questions than its limit, even none, and still a next_cursor: one " +
 			"request looks at 120 questions. One that the person answered a moment ago may still be there.",
 	}
 	ReadOpenQuestion = schema.Operation[QuestionParams, schema.None, AnswerableQuestion]{
@@ -266,11 +266,11 @@ var (
 		RateLimit: "answer",
 		Summary:   "Answer a question",
 		Detail: "Stores a person's answer to a question and gives points for it. One person answers a question once, " +
-			"and is told ALREADY_ANSWERED also when the question has ended since. A text of more than 100 characters, " +
-			"without the white space around it, earns more; so do confidence, an answer within 5 minutes of the " +
-			"person's last notification if that was of this question, and an answer to a question that has less than " +
-			"half of its answers. Points stop at the most of a UTC day; the answer, its day in a row and its badges " +
-			"still count.",
+			"and is told ALREADY_ANSWERED also when the question has ended since. A text of more than 100 " +
+			"characters, without the white space around it, earns more; so do confidence, an answer within 5 minutes " +
+			"of the person's last notification if that was of this question, and an answer to a question that has " +
+			"less than half of its answers. Points stop at the most of a UTC day; the answer, its day in a row and " +
+			"its badges still count.",
 		Status: http.StatusCreated, NeedsCaller: true,
 		Variants: []schema.Variant{
 			{Required: []string{"answer"}, Strict: map[string]string{"selected_option": "null"}},
@@ -290,8 +290,8 @@ var (
 		ID: "reportQuestion", Route: "POST /human/reports", Function: "humanapi", Caller: CallerPerson,
 		RateLimit: "subscribe",
 		Summary:   "Report a question",
-		Detail: "Reports a question, or a name on a leaderboard, to the platform's operators. One person reports each " +
-			"once: a repeat changes nothing. Of each, 50 reports are kept.",
+		Detail: "Reports a question, or a name on a leaderboard, to the platform's operators. One person reports " +
+			"each once: a repeat changes nothing. Of each, 50 reports are kept.",
 		Status: http.StatusCreated, NeedsCaller: true,
 		Variants: []schema.Variant{
 			{Required: []string{"question_id"}, Strict: map[string]string{"handle": "null"}},
@@ -358,9 +358,9 @@ var (
 		ID: "chooseHandle", Route: "PUT /human/handle", Function: "humanapi", Caller: CallerPerson,
 		RateLimit: "subscribe",
 		Summary:   "Choose one's name on leaderboards",
-		Detail: "Keeps the name that the person chose for leaderboards, and returns it as it is kept: composed (NFC), " +
-			"with single spaces. Others see it within a minute. A name is refused that promises an operator or no " +
-			"one, insults, can be a phone number, or can be taken for that of someone else on the leaderboards.",
+		Detail: "Keeps the name that the person chose for leaderboards, and returns it as it is kept: composed " +
+			"(NFC), with single spaces. Others see it within a minute. A name is refused that promises an operator " +
+			"or no one, insults, can be a phone number, or can be taken for that of someone else on the leaderboards.",
 		NeedsCaller: true,
 		Errors: []error{ErrHandleReserved, ErrHandleOffensive, ErrHandleNumber, ErrHandleTaken, ErrNeverAnswered,
 			ErrHandleReset},
@@ -415,8 +415,8 @@ var (
 	HideOpenOfAgent = schema.Operation[schema.None, AllHidden, HiddenQuestions]{
 		ID: "hideOpenOfAgent", Route: "PUT /operator/questions", Function: "moderationapi", Caller: CallerOperator,
 		Summary: "Hide all of an agent's questions that take answers",
-		Detail: "Hides the questions of an agent that take answers, 100 at most, each as hideQuestion does. Block the " +
-			"agent first, so that it asks no more meanwhile.",
+		Detail: "Hides the questions of an agent that take answers, 100 at most, each as hideQuestion does. Block " +
+			"the agent first, so that it asks no more meanwhile.",
 		Errors: []error{errDecided},
 	}
 	HideQuestion = schema.Operation[QuestionParams, Visibility, schema.None]{

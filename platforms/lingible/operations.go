@@ -93,8 +93,8 @@ var (
 	DeleteTranslations = schema.Operation[schema.None, schema.None, schema.None]{
 		ID: "deleteTranslations", Route: "DELETE /translations", Function: "lingibleapi", Caller: schema.CallerUser,
 		Summary: "Delete all of one's translations",
-		Detail: "Deletes all translations of the caller. If there are more than there is time for, the answer is 503, " +
-			"and a repeat goes on.",
+		Detail: "Deletes all translations of the caller. If there are more than there is time for, the answer is " +
+			"503, and a repeat goes on.",
 		Status: http.StatusNoContent, NoWorkTime: true,
 	}
 	DeleteTranslation = schema.Operation[TranslationParams, schema.None, schema.None]{
@@ -127,9 +127,9 @@ var (
 	DeleteUser = schema.Operation[schema.None, AccountDeletion, AccountStatus]{
 		ID: "deleteUser", Route: "DELETE /user/account", Function: "lingibleapi", Caller: schema.CallerUser,
 		Summary: "Delete one's account and everything of it",
-		Detail: "Deletes the caller's account. From then on it can do nothing, and everything of it is removed within " +
-			"minutes, in the background: translations, submissions, votes, quizzes and the profile. Approved terms " +
-			"stay in the lexicon, which names no user. A repeat has the same answer.",
+		Detail: "Deletes the caller's account. From then on it can do nothing, and everything of it is removed " +
+			"within minutes, in the background: translations, submissions, votes, quizzes and the profile. Approved " +
+			"terms stay in the lexicon, which names no user. A repeat has the same answer.",
 		Status: http.StatusAccepted,
 	}
 )

@@ -75,8 +75,8 @@ var (
 	ListTasks = schema.Operation[TaskFilter, schema.None, TaskList]{
 		ID: "listTasks", Route: "GET /api/v1/tasks", Function: "todoapi", Caller: schema.CallerUser,
 		Summary: "List, filter and search one's tasks",
-		Detail: "Returns a page of the caller's tasks that match all parameters. One page looks at 300 tasks at most. " +
-			"A list follows a change of a task within a moment; the task itself follows at once.",
+		Detail: "Returns a page of the caller's tasks that match all parameters. One page looks at 300 tasks at " +
+			"most. A list follows a change of a task within a moment; the task itself follows at once.",
 	}
 	ReadStats = schema.Operation[schema.None, schema.None, Stats]{
 		ID: "readStats", Route: "GET /api/v1/tasks/stats", Function: "todoapi", Caller: schema.CallerUser,

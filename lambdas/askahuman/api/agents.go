@@ -159,6 +159,6 @@ func askKey(r *askRequest) (key string, content []byte, err error) {
 }
 
 func submission(q askahuman.Question) askahuman.Submission {
-	return askahuman.Submission{QuestionID: q.ID, Status: q.Status, PollURL: askahuman.PollURL(q.ID), ExpiresAt: q.Deadline,
-		CreatedAt: q.CreatedAt}
+	return askahuman.Submission{QuestionID: q.ID, Status: q.Status, PollURL: askahuman.PollURL(q.ID),
+		ExpiresAt: q.Deadline, CreatedAt: q.CreatedAt}
 }

@@ -2,9 +2,9 @@
 // [AgentAPI] serves the routes of AI agents and describes all, [HumanAPI] the routes of people,
 // [OperatorAPI] those of operators.
 //
-// They bind the operations of the contract to the service. Where the wire format is silent, the API decides: it ignores unknown fields and query
-// parameters; it treats null as an optional field left out; it reads a body without a Content-Type
-// as JSON, and refuses one with another type.
+// They bind the operations of the contract to the service. Where the wire format is silent, the API decides: it ignores
+// unknown fields and query parameters; it treats null as an optional field left out; it reads a body without a
+// Content-Type as JSON, and refuses one with another type.
 package api
 
 import (

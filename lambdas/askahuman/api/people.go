@@ -108,7 +108,8 @@ func (h *HumanAPI) bindAnswers(s *httpapi.Server) {
 	httpapi.Bind(s, askahuman.ListAnswers,
 		func(ctx context.Context, r requestBy[askahuman.PageParams]) (askahuman.OwnAnswerList, error) {
 			answers, next, err := h.Service.OwnAnswers(ctx, r.Caller.ID, r.Params.Limit, r.Params.Cursor)
-			return askahuman.OwnAnswerList{Responses: append([]askahuman.OwnAnswer{}, answers...), NextCursor: next}, err
+			return askahuman.OwnAnswerList{Responses: append([]askahuman.OwnAnswer{}, answers...),
+				NextCursor: next}, err
 		})
 }
 

@@ -115,8 +115,8 @@ type bound[P, B any] struct {
 	Body   B
 }
 
-// check returns an error for all that breaks rules which the forms do not state. If the form of a field finds a problem,
-// only that one counts.
+// check returns an error for all that breaks rules which the forms do not state. If the form of a field finds a
+// problem, only that one counts.
 func (b *bound[P, B]) check() error {
 	var found []validate.Problem
 	for _, form := range []any{b.Params, b.Body} {

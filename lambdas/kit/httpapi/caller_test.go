@@ -71,9 +71,8 @@ func TestCallers(t *testing.T) {
 		Limiter: limiter(limit),
 	})
 	for _, id := range []string{"user", "admin", "agent", "anyone", "partner", "service"} {
-		httpapi.Bind(s, schema.Operation[none, none, string]{ID: id}, func(_ context.Context, r request) (string, error) {
-			return r.Caller.ID, nil
-		})
+		op := schema.Operation[none, none, string]{ID: id}
+		httpapi.Bind(s, op, func(_ context.Context, r request) (string, error) { return r.Caller.ID, nil })
 	}
 	handler := s.Handler()
 	for _, test := range []struct {

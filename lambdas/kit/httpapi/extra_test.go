@@ -42,7 +42,8 @@ func TestExtra(t *testing.T) {
 	}
 	get := func(extra []schema.Extra, path string) *httptest.ResponseRecorder {
 		s := httpapi.New(httpapi.Config{Platform: platform, Extra: extra, Strict: true})
-		httpapi.Bind(s, schema.Operation[none, none, []Thing]{ID: "list"}, func(context.Context, request) ([]Thing, error) {
+		list := schema.Operation[none, none, []Thing]{ID: "list"}
+		httpapi.Bind(s, list, func(context.Context, request) ([]Thing, error) {
 			return []Thing{
 				{ID: `"$extra":{`, Extended: wire.Extended{Extra: `{"label":"a}\"<","rank":2}`}}, {ID: "plain"},
 				{ID: "last", Extended: wire.Extended{Extra: `{"done":true}`}},

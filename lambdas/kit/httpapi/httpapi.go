@@ -1,6 +1,6 @@
 // Package httpapi serves the operations of a platform ([schema.Operation]): each is bound to a function of its request.
-// Routing, checks and the OpenAPI document follow from the operation's value. huma describes the types, and requests are
-// checked by that description.
+// Routing, checks and the OpenAPI document follow from the operation's value. huma describes the types, and requests
+// are checked by that description.
 package httpapi
 
 import (
@@ -146,8 +146,8 @@ func (s *Server) register(op operation, input reflect.Type,
 	for _, field := range fieldsOf(input) {
 		name := field.Tag.Get("path")
 		if name != "" && !strings.Contains(route.Path, "{"+name+"}") && !strings.Contains(route.Path, "{"+name+"+}") {
-			panic(fmt.Sprintf("httpapi: the parameters of %s have %s, which the path %s lacks: give both one name", op.ID,
-				name, route.Path))
+			panic(fmt.Sprintf("httpapi: the parameters of %s have %s, which the path %s lacks: give both one name",
+				op.ID, name, route.Path))
 		}
 	}
 	if _, limited := s.config.Platform.RateLimit(route.RateLimit); limited && s.config.Limiter == nil {
@@ -167,8 +167,8 @@ func (s *Server) register(op operation, input reflect.Type,
 }
 
 // Handler returns the API, ready to serve. It panics for each promise that the server could not keep: the rate limit of
-// a registered route that nothing counts, a [schema.Description.Key] whose function the schema does not let claim idempotency keys, and
-// a route without an operation in a function with operations, whose callers would get 405.
+// a registered route that nothing counts, an operation with a key whose function the schema does not let claim
+// idempotency keys, and a route without an operation in a function with operations, whose callers would get 405.
 func (s *Server) Handler() *kit.API {
 	if len(s.uncounted) > 0 {
 		panic(fmt.Sprintf("httpapi: the rate limits of %s are not counted: set Config.Limiter, or take RateLimit "+

@@ -115,7 +115,8 @@ func server(strict bool, log *bytes.Buffer) *httpapi.Server {
 			case "secret":
 				return said{}, errors.New("a secret")
 			}
-			return said{fmt.Sprint(ctx.Value(admitted{}), " ", r.Params.ID, " ", r.Body.Name, " ", r.Params.Colours)}, nil
+			return said{fmt.Sprint(ctx.Value(admitted{}), " ", r.Params.ID, " ", r.Body.Name, " ",
+				r.Params.Colours)}, nil
 		})
 	httpapi.Bind(s, schema.Operation[orderPath, none, none]{ID: "cancel", Status: 204},
 		func(context.Context, ofOrder) (none, error) { return none{}, nil })
@@ -188,9 +189,8 @@ func TestErrDeclaration(t *testing.T) {
 		"ErrLocation": {func() {
 			op := schema.Operation[none, none, httpapi.GatewayError]{ID: "cancel", Location: "/orders/{id}",
 				Key: schema.KeyRequired}
-			httpapi.Bind(server(true, &bytes.Buffer{}), op, func(context.Context, request) (httpapi.GatewayError, error) {
-				return httpapi.GatewayError{}, nil
-			})
+			httpapi.Bind(server(true, &bytes.Buffer{}), op,
+				func(context.Context, request) (answer httpapi.GatewayError, err error) { return answer, nil })
 		}, "the Location of cancel has {id}, which is no field of its answer"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -49,7 +49,8 @@ type Idempotency struct {
 }
 
 // mutate carries a request that has a key out, or returns the answer that it had before.
-func (s *Server) mutate(ctx context.Context, keyOf func() (string, []byte, error), answer func(any) (idempotency.Response, error),
+func (s *Server) mutate(ctx context.Context, keyOf func() (string, []byte, error),
+	answer func(any) (idempotency.Response, error),
 	work func(context.Context) (any, error)) (idempotency.Response, error) {
 	request, config := requestFrom(ctx), s.config.Idempotency
 	attempt := idempotency.Request{Keys: config.Keys, Scope: request.caller.ID, Key: request.key,

@@ -168,11 +168,10 @@ func (in *inputForm) keep(form *huma.Schema, tag string) {
 	}
 	for _, rule := range rules {
 		switch rule.Name {
-		case "uuid":
-			form.Format, form.Pattern, form.PatternDescription, form.MinLength, form.MaxLength = "uuid", "", "", nil, nil
-		case "timezone":
-			form.Format, form.Pattern, form.PatternDescription, form.MinLength, form.MaxLength = "iana-time-zone", "",
-				"", nil, nil
+		case "uuid", "timezone":
+			form.Format = map[string]string{"uuid": "uuid", "timezone": "iana-time-zone"}[rule.Name]
+			// A format replaces the bounds and the pattern.
+			form.Pattern, form.PatternDescription, form.MinLength, form.MaxLength = "", "", nil, nil
 		case "notblank":
 			form.Pattern = notBlank
 		case "pattern":

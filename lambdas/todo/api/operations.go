@@ -25,9 +25,10 @@ func (s *server) bindUsers() {
 	httpapi.Bind(s.Server, todo.ReadUser, func(ctx context.Context, r request) (todo.User, error) {
 		return s.service.GetUser(ctx, r.Caller.ID)
 	})
-	httpapi.Bind(s.Server, todo.ReplaceUser, func(ctx context.Context, r requestWith[todo.UserBody]) (todo.User, error) {
-		return s.service.UpdateUser(ctx, r.Caller.ID, r.Body)
-	})
+	httpapi.Bind(s.Server, todo.ReplaceUser,
+		func(ctx context.Context, r requestWith[todo.UserBody]) (todo.User, error) {
+			return s.service.UpdateUser(ctx, r.Caller.ID, r.Body)
+		})
 	httpapi.BindWork(s.Server, todo.DeleteUser, httpapi.Work[schema.None, schema.None, todo.Erased]{
 		Do: func(ctx context.Context, r request) (todo.Erased, error) {
 			complete, err := s.service.DeleteUser(ctx, r.Caller.ID)
