@@ -110,7 +110,7 @@ bench: node_modules ## Measure, and print figures and ratios
 	@tools/bench/all $(OWN_ARCH)
 golden: ## Write the golden files of templates, and the figures of documents, after a change that is meant or an upgrade of the CDK
 	go test ./internal/platforms ./constructs/edge ./constructs/gofunction ./constructs/lake ./constructs/platform ./constructs/stream ./constructs/table -run Golden -update
-reference: bin/onesynth ## Generate what docs/reference has of code and schemas
+reference: bin/onesynth node_modules ## Generate what docs/reference has of code and schemas
 	ONESYNTH_COMMAND="$(CURDIR)"/bin/onesynth go test . ./check ./run/command ./constructs ./run/internal/console ./run/internal/cloud/assembly ./lambdas/kit -run Reference -update
 calls: node_modules ## Generate the calls of DynamoDB in docs/reference/routes
 	cd test && go test ./askahuman ./todo ./clarity ./lingible -p 1 -count=1 -run '^TestShared/^Calls$$' -write-calls

@@ -67,7 +67,7 @@ func Compare(deployed, proposed *Template, environment Environment) []Change {
 		deployed:    deployed.resolve(environment), proposed: proposed.resolve(environment),
 		deployedConditions: simplify(deployed.conditions, nil), proposedConditions: simplify(proposed.conditions, nil),
 		deployedMetadata: deployed.metadata, proposedMetadata: proposed.metadata,
-		clashing: map[string]bool{},
+		clashing: map[string]bool{}, replaced: map[string]bool{},
 	}
 	c.conflicts()
 	for id, old := range c.deployed {
@@ -101,6 +101,8 @@ type comparison struct {
 	deployedMetadata, proposedMetadata     map[string]metadata
 	// clashing are the logical ids of resources in a conflict, for which drops and replacements are not reported.
 	clashing map[string]bool
+	// replaced are the verdicts of [comparison.isReplaced].
+	replaced map[string]bool
 	findings []Change
 }
 
@@ -124,7 +126,7 @@ func (c *comparison) warn(by, what string, r *resource, got, why, keep string) {
 }
 
 func (c *comparison) resource(old, changed *resource) {
-	kind, known := kinds[old.kind]
+	kind, known := kindOf(old.kind)
 	if changed == nil {
 		if known {
 			c.drop(kind, old)
@@ -138,6 +140,7 @@ func (c *comparison) resource(old, changed *resource) {
 	if changed.kind == lambdaFunction {
 		c.variables(old, changed)
 	}
+	c.fixed(old, changed)
 	if !known {
 		return
 	}
@@ -160,14 +163,12 @@ func (c *comparison) resource(old, changed *resource) {
 		c.bucket(old, changed)
 	case glueTable:
 		c.catalogTable(old, changed)
-	case "AWS::KMS::Key":
-		c.key(old, changed)
 	}
 }
 
 // name returns a shell expression for the physical name of a deployed resource, and whether the template sets the name.
-func (c *comparison) name(kind kind, r *resource) (string, bool) {
-	if given, ok := kind.named(r).(string); ok {
+func (c *comparison) name(r *resource) (string, bool) {
+	if given, ok := named(r).(string); ok {
 		return given, true
 	}
 	return c.physical(r.id), false
@@ -189,7 +190,7 @@ func (c *comparison) fill(step string, r *resource) string {
 	return placeholder.ReplaceAllStringFunc(step, func(found string) string {
 		switch property := strings.Trim(found, "{}"); property {
 		case "":
-			name, _ := c.name(kinds[r.kind], r)
+			name, _ := c.name(r)
 			return name
 		case "id":
 			return c.physical(r.id)

@@ -217,14 +217,6 @@ func (u unique) within(r *resource, ids []string) bool {
 	})
 }
 
-// named are the types whose Ref is the name that the template gives.
-var named = map[string][]string{
-	globalTable: {"TableName"}, regionalTable: {"TableName"}, bucket: {"BucketName"}, lambdaFunction: {"FunctionName"},
-	glueDatabase:                    {"DatabaseInput", "Name"},
-	"AWS::ApiGatewayV2::DomainName": {"DomainName"}, iamRole: {"RoleName"}, "AWS::Events::EventBus": {"Name"},
-	"AWS::Scheduler::ScheduleGroup": {"Name"},
-}
-
 // identity returns the text of a value, the same for two ways of naming one resource of the template.
 func identity(resources map[string]*resource, v any) string {
 	id := text(at(v, "Ref"))
@@ -235,8 +227,8 @@ func identity(resources map[string]*resource, v any) string {
 		return text(v)
 	}
 	if r := resources[id]; r != nil {
-		if name, ok := r.at(named[r.kind]...).(string); ok {
-			return name
+		if ref := typeField(r.kind, typeRef); ref != "" && r.at(strings.Split(ref, ".")...) != nil {
+			return text(r.at(strings.Split(ref, ".")...))
 		}
 	}
 	return "the resource " + id
@@ -265,7 +257,7 @@ func (c *comparison) clashes() []conflict {
 			for _, holder := range holders[key] {
 				// Two deployed resources with one key have opposite conditions.
 				clash := conflict{holder, r}
-				if (!same || holder.id == id && len(replacing(own, r)) > 0) && !slices.Contains(all, clash) {
+				if (!same || holder.id == id && len(c.marked(replaces, own, r, nil)) > 0) && !slices.Contains(all, clash) {
 					all = append(all, clash)
 				}
 			}
@@ -310,7 +302,11 @@ func (c *comparison) conflict(clash conflict, without []string) {
 	var plan []step
 	switch stays := c.proposed[old.id]; {
 	case old.id == changed.id:
-		properties := join(replacing(old, changed))
+		var changes []string
+		for _, p := range c.marked(replaces, old, changed, nil) {
+			changes = append(changes, p.path)
+		}
+		properties := join(changes)
 		by = properties + " of " + changed.constructPath()
 		got = fmt.Sprintf("%s changes, which replaces the %s of %s", properties, u.noun, is)
 		plan = append(plan, do("Leave %s as deployed.", properties))
@@ -355,7 +351,7 @@ func (c *comparison) conflict(clash conflict, without []string) {
 func (c *comparison) acceptDrops(ids []string) string {
 	var refused []string
 	for _, id := range ids {
-		if kinds[c.deployed[id].kind].severity == Refusal {
+		if kind, _ := kindOf(c.deployed[id].kind); kind.severity == Refusal {
 			refused = append(refused, "drop:"+id)
 		}
 	}

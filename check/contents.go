@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -107,24 +106,6 @@ func formerDays(rule any) (int, bool) {
 	days, err := strconv.Atoi(text(at(rule, "NoncurrentVersionExpiration", "NoncurrentDays")) +
 		text(at(rule, "NoncurrentVersionExpirationInDays")))
 	return days, err == nil && text(at(rule, "Status")) == "Enabled"
-}
-
-// key reports changes that AWS KMS cannot make ("AWS::KMS::Key", property MultiRegion, CloudFormation template
-// reference: the update fails, also with a policy to retain the old key).
-func (c *comparison) key(old, changed *resource) {
-	before, after := cmp.Or(text(old.at("MultiRegion")), "false"), cmp.Or(text(changed.at("MultiRegion")), "false")
-	if before == after {
-		return
-	}
-	c.addBy("MultiRegion of "+changed.constructPath(), Refusal, "multi-region", changed,
-		turns("MultiRegion", before, after),
-		"AWS KMS does not change it in a key: CloudFormation fails and rolls back.",
-		do("Leave MultiRegion as deployed (%s).", before),
-		do("If it has to be %s, only another key can be:", after),
-		deploy("a second construct beside "+changed.constructPath(),
-			"the deployed template, and a second key with MultiRegion %s under another construct id.", after),
-		deploy("", "what encrypts uses the second key. The first one stays: what it has encrypted, and backups, "+
-			"need it."))
 }
 
 func contains(values []any, value any) bool {

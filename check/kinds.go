@@ -16,11 +16,8 @@ type kind struct {
 	loss string
 	// severity is that of the loss.
 	severity Severity
-	// name is the property with the physical name, with dots between levels, and replacing are further ones whose
-	// change makes CloudFormation replace the resource ("Update requires: Replacement", CloudFormation template
-	// reference).
-	name      string
-	replacing []string
+	// replaced is the severity of a replacement; "" is severity.
+	replaced Severity
 	// save is a step that keeps what the resource holds, for [comparison.fill].
 	save string
 	// stateless is true if another resource with the same properties is as good.
@@ -28,11 +25,11 @@ type kind struct {
 }
 
 // named returns the physical name that the template gives, or nil.
-func (k kind) named(r *resource) any {
-	if k.name == "" {
-		return nil
+func named(r *resource) any {
+	if name := nameOf(r.kind); name != nil {
+		return r.at(name...)
 	}
-	return r.at(strings.Split(k.name, ".")...)
+	return nil
 }
 
 const (
@@ -43,78 +40,66 @@ const (
 
 const saveTable = "Back it up: aws dynamodb create-backup --backup-name before-change --table-name {}"
 
-// store returns a kind for which only drops are reported.
-func store(noun string) kind {
-	return kind{noun: noun, loss: "its content is gone", severity: Refusal}
+// kindOf returns a type that holds something, and whether it is one: of [kinds], or a store of the table of types.
+func kindOf(name string) (kind, bool) {
+	k, known := kinds[name]
+	if !known && strings.Contains(typeField(name, typeFlags), "s") {
+		return kind{noun: nounOf(name), loss: "its content is gone", severity: Refusal}, true
+	}
+	return k, known
 }
 
 var kinds = map[string]kind{
 	// Keys and local indexes replace a table too: see comparison.table.
-	globalTable: {noun: "table", loss: "its items are gone", severity: Refusal, name: "TableName", save: saveTable},
-	regionalTable: {noun: "table", loss: "its items are gone", severity: Refusal, name: "TableName",
-		replacing: []string{"ImportSourceSpecification"}, save: saveTable},
+	globalTable:   {noun: "table", loss: "its items are gone", severity: Refusal, save: saveTable},
+	regionalTable: {noun: "table", loss: "its items are gone", severity: Refusal, save: saveTable},
 	"AWS::S3::Bucket": {noun: "bucket", loss: "nothing finds its objects any more, and they go with it when it is " +
 		"emptied", severity: Refusal,
-		name: "BucketName", replacing: []string{"BucketNamespace", "BucketNamePrefix", "ObjectLockEnabled"},
 		save: "Copy its objects: aws s3 sync s3://{} s3://OTHER-BUCKET"},
 	"AWS::Cognito::UserPool": {noun: "user pool",
 		loss:     "its users are gone: they have to sign up again, and Cognito does not export their passwords",
 		severity: Refusal},
 	"AWS::SecretsManager::Secret": {noun: "secret",
 		loss:     "its value is gone after the recovery window, and values derived from it no longer match",
-		severity: Refusal,
-		name:     "Name", save: "Keep its value: aws secretsmanager get-secret-value --secret-id {}"},
+		severity: Refusal, save: "Keep its value: aws secretsmanager get-secret-value --secret-id {}"},
 	"AWS::KMS::Key": {noun: "key",
 		loss: "nothing that is encrypted under it can be read once it is deleted, backups included", severity: Refusal},
 	"AWS::Kinesis::Stream": {noun: "stream", loss: "the records that have not been read are gone",
-		severity: Refusal, name: "Name"},
-	"AWS::CloudFormation::Stack":         {noun: "nested stack", loss: "everything in it goes", severity: Refusal},
-	"AWS::RDS::DBCluster":                store("database cluster"),
-	"AWS::RDS::DBInstance":               store("database"),
-	"AWS::DocDB::DBCluster":              store("database cluster"),
-	"AWS::Neptune::DBCluster":            store("database cluster"),
-	"AWS::Redshift::Cluster":             store("data warehouse"),
-	"AWS::EFS::FileSystem":               store("file system"),
-	"AWS::FSx::FileSystem":               store("file system"),
-	"AWS::EC2::Volume":                   store("volume"),
-	"AWS::OpenSearchService::Domain":     store("search domain"),
-	"AWS::ElastiCache::ReplicationGroup": store("cache"),
-	"AWS::Backup::BackupVault":           store("backup vault"),
-	"AWS::SQS::Queue": {noun: "queue", loss: "the messages in it are gone", severity: Warning, name: "QueueName",
-		replacing: []string{"FifoQueue"},
+		severity: Refusal},
+	"AWS::CloudFormation::Stack": {noun: "nested stack", loss: "everything in it goes", severity: Refusal},
+	"AWS::SQS::Queue": {noun: "queue", loss: "the messages in it are gone", severity: Warning,
 		save: "Drain it: stop what sends to it, let its function empty it, or receive each message, keep it where " +
 			"you need it and delete it (aws sqs receive-message, delete-message), until the numbers are 0 in " +
 			"aws sqs get-queue-attributes --attribute-names ApproximateNumberOfMessages " +
 			"ApproximateNumberOfMessagesNotVisible ApproximateNumberOfMessagesDelayed --queue-url {id}"},
-	logGroup: {noun: "log group", loss: "its events are gone", severity: Warning, name: "LogGroupName",
+	logGroup: {noun: "log group", loss: "its events are gone", severity: Warning, replaced: Refusal,
 		save: "Export its events into a bucket whose policy lets logs.amazonaws.com write: aws logs " +
 			"create-export-task --log-group-name {} --from 0 --to $(date +%s000) --destination BUCKET"},
 	"AWS::Cognito::UserPoolClient": {noun: "app client",
 		loss: "apps that hold its id, and its secret, can no longer sign people in", severity: Warning,
-		replacing: []string{"GenerateSecret", "UserPoolId"},
 		save: "Deploy the new client beside it, under another construct id, and give each app that has the id " +
 			"{} the new one. Take this one away when no app signs people in with it"},
 	userPoolGroup: {noun: "group", loss: "its members lose the right that they have by it, and nothing keeps who " +
-		"they were", severity: Refusal, name: "GroupName", replacing: []string{"UserPoolId"},
+		"they were", severity: Refusal,
 		save: "Keep the list of its members: aws cognito-idp list-users-in-group --user-pool-id {UserPoolId} " +
 			"--group-name {}. To put each into another group: aws cognito-idp admin-add-user-to-group"},
 	glueDatabase: {noun: "catalog database",
 		loss:     "SQL that names it fails, and so do roles that may query it; the objects in the bucket stay",
-		severity: Refusal, name: "DatabaseInput.Name"},
+		severity: Refusal},
 	glueTable: {noun: "catalog table", loss: "SQL that names it fails; the objects in the bucket stay",
-		severity: Refusal, name: "TableInput.Name"},
+		severity: Refusal},
 	"AWS::Athena::WorkGroup": {noun: "workgroup", loss: "the history of queries and what people have saved in it go",
-		severity: Refusal, name: "Name"},
+		severity: Refusal},
 	userPoolDomain: {noun: "sign-in domain", loss: "apps that send people or ask for tokens there fail",
-		severity: Warning, name: "Domain", replacing: []string{"UserPoolId"},
+		severity: Warning,
 		save: "Tell each app that has the address of {} where people sign in, and where programs get tokens, from " +
 			"then on"},
 	"AWS::ApiGatewayV2::DomainName": {noun: "domain name",
 		loss: "clients that call it get no answer, and another one of the same name has another target for DNS " +
 			"records",
-		severity: Refusal, name: "DomainName"},
+		severity: Refusal},
 	"AWS::ApiGatewayV2::Api": {noun: "API", loss: "its address changes, and clients that have the old one fail",
-		severity: Warning, replacing: []string{"ProtocolType"},
+		severity: Warning,
 		save: "Deploy the new API beside it, under another construct id, and tell clients its address: the stack's " +
 			"output has it, and aws apigatewayv2 get-apis. Take this one (aws apigatewayv2 get-api --api-id {}) away " +
 			"when its access log has no more requests. A domain name of your own keeps the address"},
@@ -136,8 +121,7 @@ var kinds = map[string]kind{
 	"AWS::SNS::Subscription": {noun: "subscription", loss: "its endpoint hears nothing more", severity: Warning,
 		stateless: true},
 	eventSourceMapping: {noun: "event source mapping", loss: "its place in the stream is forgotten: a new one begins " +
-		"where StartingPosition says, so that records come again or are skipped", severity: Warning,
-		replacing: []string{"StartingPosition", "StartingPositionTimestamp", "EventSourceArn"}},
+		"where StartingPosition says, so that records come again or are skipped", severity: Warning},
 }
 
 // kept reports whether a policy keeps the resource.
@@ -170,9 +154,9 @@ func (c *comparison) drop(kind kind, old *resource) {
 		why = "CloudFormation leaves it behind (DeletionPolicy " + old.deletion +
 			"), and no stack owns it any more: nothing in the new template uses its content."
 	}
-	if heir != nil && sameName(kind, old, heir) {
+	if heir != nil && sameName(old, heir) {
 		why = fmt.Sprintf("CloudFormation creates before it deletes, and there cannot be two with the name %s: the "+
-			"deployment fails. If it did not: %s", say(kind.named(old)), why)
+			"deployment fails. If it did not: %s", say(named(old)), why)
 	}
 	if kind.save != "" {
 		plan = append(plan, do("To remove it: %s.", c.fill(kind.save, old)))
@@ -205,7 +189,7 @@ func (c *comparison) heir(kind kind, old *resource) *resource {
 		}
 		heirs = append(heirs, r)
 	}
-	if named := slices.IndexFunc(heirs, func(r *resource) bool { return sameName(kind, old, r) }); named >= 0 {
+	if named := slices.IndexFunc(heirs, func(r *resource) bool { return sameName(old, r) }); named >= 0 {
 		return heirs[named]
 	}
 	if len(heirs) == 1 {
@@ -215,8 +199,8 @@ func (c *comparison) heir(kind kind, old *resource) *resource {
 }
 
 // sameName reports whether both templates set the same name.
-func sameName(kind kind, a, b *resource) bool {
-	return kind.named(a) != nil && reflect.DeepEqual(kind.named(a), kind.named(b))
+func sameName(a, b *resource) bool {
+	return named(a) != nil && reflect.DeepEqual(named(a), named(b))
 }
 
 // retype reports a logical id that is used for another type.
@@ -256,30 +240,76 @@ func (c *comparison) retention(kind kind, old, changed *resource) {
 
 // replacement reports resources that CloudFormation replaces by new, empty ones.
 func (c *comparison) replacement(kind kind, old, changed *resource) {
-	if c.clashing[changed.id] {
+	if c.clashing[changed.id] || kind.stateless {
 		return
 	}
-	if !reflect.DeepEqual(kind.named(old), kind.named(changed)) {
+	if !reflect.DeepEqual(named(old), named(changed)) {
 		c.rename(kind, old, changed)
 		return
 	}
-	for _, property := range replacing(old, changed) {
-		c.replace(property+" of "+changed.constructPath(), kind, old, changed,
-			turns(property, say(old.at(property)), say(changed.at(property))),
-			do("Leave %s as it is deployed, unless you want a new %s.", property, kind.noun))
+	for _, p := range c.replacing(old, changed) {
+		if changed.kind == globalTable || changed.kind == regionalTable {
+			if p.path != "ImportSourceSpecification" {
+				// See comparison.table.
+				continue
+			}
+		}
+		got := p.turns()
+		if len(c.marked(replaces, old, changed, nil)) == 0 {
+			got = p.path + " refers to " + say(p.after) + ", which is replaced"
+		}
+		c.replace(p.path+" of "+changed.constructPath(), kind, old, changed, got,
+			do("Leave %s as it is deployed, unless you want a new %s.", p.path, kind.noun))
 		return
+	}
+	if may := c.marked(mayReplace, old, changed, nil); len(may) > 0 && kind.severity == Refusal && kind.noun != "table" {
+		c.addBy(may[0].path+" of "+changed.constructPath(), Warning, "may-replace", changed, may[0].turns(),
+			"Some changes of this property replace the "+kind.noun+" by a new, empty one: "+kind.loss+" then.",
+			do("Look at the change set, which says whether it replaces: cdk deploy --method prepare-change-set."))
 	}
 }
 
-// replacing returns the properties besides the physical name whose change makes CloudFormation replace the resource.
-func replacing(old, changed *resource) []string {
-	var properties []string
-	for _, property := range kinds[changed.kind].replacing {
-		if !reflect.DeepEqual(old.at(property), changed.at(property)) {
-			properties = append(properties, property)
+// replacing returns the properties besides the physical name whose change makes CloudFormation replace the resource,
+// also because a resource that they refer to is replaced, if that is no finding of its own.
+func (c *comparison) replacing(old, changed *resource) []pair {
+	unsaid := func(id string) bool {
+		if !c.isReplaced(id) {
+			return false
 		}
+		_, known := kindOf(c.proposed[id].kind)
+		return !known
 	}
-	return properties
+	return slices.DeleteFunc(c.marked(replaces, old, changed, unsaid), func(p pair) bool {
+		return p.path == strings.Join(nameOf(changed.kind), ".")
+	})
+}
+
+// isReplaced reports whether CloudFormation replaces the resource with that logical id.
+func (c *comparison) isReplaced(id string) bool {
+	verdict, known := c.replaced[id]
+	if known {
+		return verdict
+	}
+	c.replaced[id] = false // A circle ends here.
+	old, changed := c.deployed[id], c.proposed[id]
+	c.replaced[id] = old != nil && changed != nil && old.kind == changed.kind &&
+		len(c.marked(replaces, old, changed, c.isReplaced)) > 0
+	return c.replaced[id]
+}
+
+// fixed reports changes that no update makes.
+func (c *comparison) fixed(old, changed *resource) {
+	for _, p := range c.marked(fixed, old, changed, nil) {
+		noun := nounOf(changed.kind)
+		c.addBy(p.path+" of "+changed.constructPath(), Refusal, "unsupported", changed, p.turns(),
+			"AWS does not change it in a "+noun+" that is there: CloudFormation fails and rolls back.",
+			do("Leave %s as deployed (%s).", p.path, cmp.Or(say(p.before), "unset")),
+			do("If it has to be %s, only another %s can be:", cmp.Or(say(p.after), "unset"), noun),
+			deploy("a second construct beside "+changed.constructPath(), "the deployed template, and a second %s with "+
+				"that under another construct id.", noun),
+			deploy("", "what uses it with the second one. Keep the first one for as long as anything needs what it "+
+				"holds."))
+	}
 }
 
 // outcome says what happens to a replaced resource.
@@ -293,12 +323,12 @@ func outcome(kind kind, old, changed *resource) string {
 // replace adds a finding about a replacement for a reason other than the name.
 func (c *comparison) replace(by string, kind kind, old, changed *resource, got string, plan ...step) {
 	why := "CloudFormation replaces the " + kind.noun + " by a new, empty one. " + outcome(kind, old, changed)
-	if _, given := c.name(kind, old); given {
+	if _, given := c.name(old); given {
 		why = "CloudFormation refuses: it cannot replace a " + kind.noun + " that has a name of its own " +
 			"(\"CloudFormation cannot update a stack when a custom-named resource requires replacing\"). With " +
 			"another name, it would make a new, empty one."
 	}
-	c.addBy(by, kind.severity, "replace", changed, got, why, plan...)
+	c.addBy(by, cmp.Or(kind.replaced, kind.severity), "replace", changed, got, why, plan...)
 }
 
 // rename adds a finding about a change of the physical name.
@@ -306,7 +336,7 @@ func (c *comparison) rename(kind kind, old, changed *resource) {
 	var plan []step
 	if old.kind != logGroup {
 		// The name of a log group of the API's follows the stack and the logical id: no prop sets it.
-		plan = append(plan, do("Leave the name as it is deployed (%s).", cmp.Or(say(kind.named(old)), "none: "+
+		plan = append(plan, do("Leave the name as it is deployed (%s).", cmp.Or(say(named(old)), "none: "+
 			"CloudFormation has given it one")))
 	}
 	if kind.noun == "table" {
@@ -317,8 +347,8 @@ func (c *comparison) rename(kind kind, old, changed *resource) {
 			plan = append(plan, do("Then accept this finding, and put the saved content into the new one."))
 		}
 	}
-	c.addBy(c.nameBy(kind, changed), kind.severity, "rename", changed,
-		turns("the name of the "+kind.noun, cmp.Or(say(kind.named(old)), "one that CloudFormation has given"),
-			cmp.Or(say(kind.named(changed)), "one that CloudFormation gives")),
+	c.addBy(c.nameBy(changed), cmp.Or(kind.replaced, kind.severity), "rename", changed,
+		turns("the name of the "+kind.noun, cmp.Or(say(named(old)), "one that CloudFormation has given"),
+			cmp.Or(say(named(changed)), "one that CloudFormation gives")),
 		"Nothing is renamed in AWS: CloudFormation makes a new, empty one. "+outcome(kind, old, changed), plan...)
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 )
@@ -23,60 +24,13 @@ const (
 	iamRole           = "AWS::IAM::Role"
 )
 
-// physicalNames are, by resource type, the properties by which a template names a resource. AWS takes one resource with
-// that name: in the account and Region, or within what the further properties name. They are the primary identifiers
-// that a template sets, in the schemas of the CloudFormation registry. Left out are types of [uniques], types that
-// [kinds] gives a name, and types with a property that is called as the type, as FunctionName.
-var physicalNames = map[string][]string{
-	"AWS::ApiGateway::DomainName":     {"DomainName"},
-	"AWS::Athena::DataCatalog":        {"Name"},
-	"AWS::Athena::PreparedStatement":  {"StatementName", "WorkGroup"},
-	"AWS::CloudFront::CachePolicy":    {"CachePolicyConfig.Name"},
-	"AWS::CloudFront::Function":       {"Name"},
-	"AWS::CloudFront::KeyValueStore":  {"Name"},
-	"AWS::CloudWatch::CompositeAlarm": {"AlarmName"},
-	"AWS::CloudWatch::MetricStream":   {"Name"},
-	"AWS::CodeBuild::Project":         {"Name"},
-	"AWS::CodePipeline::Pipeline":     {"Name"},
-	"AWS::ECS::CapacityProvider":      {"Name"},
-	"AWS::ECS::Service":               {"ServiceName", "Cluster?"},
-	"AWS::Events::ApiDestination":     {"Name"},
-	"AWS::Events::Connection":         {"Name"},
-	"AWS::Events::EventBus":           {"Name"},
-	"AWS::Events::EventBusPolicy":     {"StatementId", "EventBusName?"},
-	"AWS::Events::Rule":               {"Name", "EventBusName?"},
-	"AWS::Glue::Crawler":              {"Name"},
-	"AWS::Glue::Job":                  {"Name"},
-	"AWS::Glue::Trigger":              {"Name"},
-	"AWS::IAM::Policy":                {"PolicyName", "Roles*"},
-	"AWS::IAM::RolePolicy":            {"PolicyName", "RoleName"},
-	"AWS::Lambda::Alias":              {"Name", "FunctionName"},
-	"AWS::Lambda::Url":                {"TargetFunctionArn", "Qualifier?"},
-	"AWS::Logs::MetricFilter":         {"FilterName", "LogGroupName"},
-	"AWS::Logs::ResourcePolicy":       {"PolicyName"},
-	"AWS::Logs::SubscriptionFilter":   {"FilterName", "LogGroupName"},
-	"AWS::Pipes::Pipe":                {"Name"},
-	"AWS::Route53::RecordSet":         {"HostedZoneId|HostedZoneName", "Name", "Type", "SetIdentifier?"},
-	"AWS::S3::AccessPoint":            {"Name"},
-	"AWS::SES::ConfigurationSet":      {"Name"},
-	"AWS::SES::EmailIdentity":         {"EmailIdentity"},
-	"AWS::SES::Template":              {"Template.TemplateName"},
-	"AWS::SNS::TopicInlinePolicy":     {"TopicArn"},
-	"AWS::SQS::QueueInlinePolicy":     {"Queue"},
-	"AWS::SSM::Document":              {"Name"},
-	"AWS::SSM::Parameter":             {"Name"},
-	"AWS::Scheduler::Schedule":        {"Name", "GroupName?"},
-	"AWS::Scheduler::ScheduleGroup":   {"Name"},
-	"AWS::StepFunctions::Activity":    {"Name"},
-	"AWS::Synthetics::Canary":         {"Name"},
-	"AWS::WAFv2::IPSet":               {"Name", "Scope"},
-	"AWS::WAFv2::RuleGroup":           {"Name", "Scope"},
-	"AWS::WAFv2::WebACL":              {"Name", "Scope"},
-}
-
-// sharedNames are types that may share a name, although a property has the name of the type, as in FunctionName.
-var sharedNames = map[string]bool{
-	"AWS::ApiGateway::UsagePlan": true, "AWS::Cognito::IdentityPool": true, "AWS::Cognito::UserPool": true,
+// otherKeys are the keys of types that the table of types does not say, as parts of [parts].
+var otherKeys = map[string]string{
+	"AWS::IAM::Policy":         "PolicyName,Roles*",
+	"AWS::Lambda::Alias":       "Name,FunctionName",
+	"AWS::Lambda::Url":         "TargetFunctionArn,Qualifier?",
+	"AWS::Route53::RecordSet":  "HostedZoneId|HostedZoneName,Name,Type,SetIdentifier?",
+	"AWS::Scheduler::Schedule": "Name,GroupName?",
 }
 
 // uniqueOf returns the unique key of a type; the zero value, which has no key, if AWS takes any number of such
@@ -85,18 +39,17 @@ func uniqueOf(kind string) unique {
 	if u, ok := uniques[kind]; ok {
 		return u
 	}
-	short := kind[strings.LastIndex(kind, ":")+1:]
-	properties, ok := physicalNames[kind]
-	if !ok && kinds[kind].name == "" && !sharedNames[kind] && strings.HasPrefix(kind, "AWS::") {
-		// Most types follow this convention.
-		properties = []string{short + "Name"}
+	key := cmp.Or(otherKeys[kind], typeField(kind, typeKey))
+	if _, known := typeLines()[kind]; !known && strings.HasPrefix(kind, "AWS::") {
+		// It is newer than the table: most types follow this convention.
+		key = kind[strings.LastIndex(kind, ":")+1:] + "Name"
 	}
-	if len(properties) == 0 {
+	if k, _ := kindOf(kind); key == "" || k.severity == Refusal {
 		return unique{}
 	}
+	properties := strings.Split(key, ",")
 	u := unique{
-		noun: strings.ToLower(wordEnd.ReplaceAllString(short, "$1 $2")), key: parts(properties...),
-		meanwhile: "Meanwhile it is gone, and what uses it fails.",
+		noun: nounOf(kind), key: parts(properties...), meanwhile: "Meanwhile it is gone, and what uses it fails.",
 	}
 	u.why = "CloudFormation creates before it deletes, and AWS takes one " + u.noun +
 		" with that name: the deployment fails and rolls back, or the clean-up of the old one takes the new one away."
@@ -104,6 +57,12 @@ func uniqueOf(kind string) unique {
 		u.renamed = properties[0]
 	}
 	return u
+}
+
+// nounOf names a type in findings by the last part of its name.
+func nounOf(kind string) string {
+	short := strings.Replace(kind[strings.LastIndex(kind, ":")+1:], "DB", "Database", 1)
+	return strings.ToLower(wordEnd.ReplaceAllString(short, "$1 $2"))
 }
 
 // wordEnd is the boundary of two words in the name of a type.

@@ -25,8 +25,12 @@ var explained = []struct {
 			"changes."},
 		{"rename", "The physical name of such a resource changes, also when a prefix is given or taken away. " +
 			"CloudFormation makes a new, empty one."},
-		{"replace", "Another property changes that makes a new one: keys and their types, local indexes, the source " +
-			"of an import or of a mapping; in `AWS::DynamoDB::Table`, the type of any attribute."},
+		{"replace", "Another property changes that makes a new one, as CloudFormation's data about each type says; " +
+			"in `AWS::DynamoDB::Table` also the type of any attribute. Or the property refers to a resource that is " +
+			"replaced."},
+		{"may-replace", "A property of a store changes, and some changes of it make a new one."},
+		{"unsupported", "A property changes that no update changes, of any type: the class of a log group, or " +
+			"whether a KMS key is a multi-Region one."},
 		{"type", "One logical id gets another type, such as `Table` and `GlobalTable`."},
 		{"condition", "The condition on which such a resource exists is another."},
 		{"policy", "The policy that keeps a resource, `DeletionPolicy` or `UpdateReplacePolicy`, goes."},
@@ -78,7 +82,6 @@ var explained = []struct {
 	}},
 	{"Other content", "", [][2]string{
 		{"secret-value", "CloudFormation would generate another value for a secret."},
-		{"multi-region", "A KMS key becomes a multi-Region one, or no longer is one."},
 		{"former", "A bucket keeps former versions of objects for fewer days."},
 		{"versioning", "A bucket keeps no versions any more."},
 		{"expiry", "A bucket begins to delete objects, or deletes others."},
@@ -166,15 +169,21 @@ func TestReference(t *testing.T) {
 
 	page.Heading(2, "What holds something")
 	page.Text("The check refuses that such a resource goes, is renamed or replaced, or gets another condition:", "", "")
-	first := true
 	for _, severity := range []Severity{Refusal, Warning} {
-		for kind, k := range sorted(kinds) {
-			if k.severity == severity {
-				page.Item(first, fmt.Sprintf("`%s`: %s.", kind, k.loss), "", "")
-				first = false
+		// Types with the same loss share an item.
+		types, losses := map[string][]string{}, []string{}
+		for name := range sorted(typeLines()) {
+			if k, known := kindOf(name); known && k.severity == severity {
+				if types[k.loss] == nil {
+					losses = append(losses, k.loss)
+				}
+				types[k.loss] = append(types[k.loss], "`"+name+"`")
 			}
 		}
-		if first = severity == Refusal; first {
+		for i, loss := range losses {
+			page.Item(i == 0, fmt.Sprintf("%s: %s.", strings.Join(types[loss], ", "), loss), "", "")
+		}
+		if severity == Refusal {
 			page.Text("It warns of the same for these:", "", "")
 		}
 	}
@@ -195,15 +204,16 @@ func TestReference(t *testing.T) {
 	page.Text("In the key of a route, names of path variables make no difference: `GET /tasks/{task_id}` is "+
 		"`GET /tasks/{id}`.", "", "")
 	page.Text("The same is true of every other resource to which a template gives a physical name, such as a "+
-		"function, a role or an alarm. [The check knows each name](../../check/names.go); of a type that is not "+
-		"there, it is the property `ThingName` of `AWS::Service::Thing`. Another name, or none, is enough then.",
-		"", "")
+		"function, a role or an alarm: also if another property changes that replaces it. Another name, or none, is "+
+		"enough then. What identifies a resource, and what replaces it, is in a table of all types of CloudFormation. "+
+		"It comes of the resource database of the CDK command, which is under the Apache License 2.0 (Copyright "+
+		"Amazon.com, Inc. or its affiliates).", "", "")
 	page.Check(t, "check")
 }
 
 // finding matches the severity of a finding and what begins its id, or what begins the id of a warning about what opens
 // or stops.
-var finding = regexp.MustCompile(`(?:(Refusal|Warning|kind\.severity),\s+"([a-z-]+)"|"((?:opens|stops)-[a-z-]*)")`)
+var finding = regexp.MustCompile(`(?:(Refusal|Warning|kind\.severity)\)?,\s+"([a-z-]+)"|"((?:opens|stops)-[a-z-]*)")`)
 
 // severities returns the severities of findings by what begins their ids, from the rules and from the source.
 func severities(t *testing.T) map[string][]string {

@@ -210,6 +210,9 @@ type pair struct {
 	before, after any
 }
 
+// turns says how the property changes.
+func (p pair) turns() string { return turns(p.path, say(p.before), say(p.after)) }
+
 // pairs returns the values of a path in two resources, by the names of objects, and by the Id, the Region, the name of
 // an index or the place of elements of lists.
 func pairs(before, after any, path []string, said string) []pair {

@@ -100,14 +100,14 @@ func (c *comparison) columnBy(table *resource, name, kind string) string {
 }
 
 // nameBy returns what sets the name of a resource.
-func (c *comparison) nameBy(kind kind, r *resource) string {
+func (c *comparison) nameBy(r *resource) string {
 	is := func(_ string, m metadata) bool { return m.Lake != "" && m.Catalog == r.id }
 	deployed, had := find(c.deployedMetadata, is)
 	proposed, has := find(c.proposedMetadata, is)
 	if had && has && deployed.Lake != proposed.Lake {
 		return "Lakes[" + proposed.Lake + "].Name of the schema"
 	}
-	return kind.name + " of " + r.constructPath()
+	return strings.Join(nameOf(r.kind), ".") + " of " + r.constructPath()
 }
 
 // madeBy returns what makes a resource: a line of the schema for a route, or its construct.

@@ -214,7 +214,7 @@ func difference(a, b []index) (created, deleted, changed []index) {
 
 // moveTable returns the steps that move a table's items to another name.
 func (c *comparison) moveTable(old, changed *resource) []step {
-	source, _ := c.name(kinds[old.kind], old)
+	source, _ := c.name(old)
 	target := cmp.Or(text(changed.at("TableName")), "NEW-NAME")
 	plan := []step{do("If you need the change, move the items while the writers are stopped:")}
 	if !kept(old.deletion) {
@@ -290,7 +290,7 @@ func (c *comparison) indexes(old, changed table) {
 func (c *comparison) indexPlan(s source, old table, created, deleted, replaced []index) []step {
 	var plan []step
 	then := func(steps ...step) { plan = append(plan, steps...) }
-	name, given := c.name(kinds[old.resource.kind], old.resource)
+	name, given := c.name(old.resource)
 	if !given {
 		then(do("For the commands below: TABLE=%s", name))
 		name = "$TABLE"
