@@ -239,7 +239,11 @@ func (r *Runner) refuseUnsupported(d *design) error {
 			without[resource.Type]++
 			continue
 		}
-		refused = append(refused, "  "+resource.String())
+		remedy := ""
+		if resource.Type == "AWS::CloudFormation::Stack" {
+			remedy = ": a run reads no nested stack: put the platform in it into a stack of its own (awscdk.NewStack)"
+		}
+		refused = append(refused, "  "+resource.String()+remedy)
 		custom = custom || strings.HasPrefix(resource.Type, "Custom::") ||
 			resource.Type == "AWS::CloudFormation::CustomResource"
 	}

@@ -739,6 +739,14 @@ func TestStartRefuses(t *testing.T) {
 			is: run.ErrUnsupported, says: []string{"AWS::ElastiCache::CacheCluster", "Items/Cache",
 				"AWS::EKS::Cluster", "--allow-unsupported"},
 		},
+		"NestedStack": {
+			change: func(t object) {
+				t["Resources"].(object)["Inner"] = object{"Type": "AWS::CloudFormation::Stack",
+					"Properties": object{"TemplateURL": "https://example.com/inner.json"}}
+			},
+			is: run.ErrUnsupported, says: []string{"AWS::CloudFormation::Stack Inner",
+				"put the platform in it into a stack of its own"},
+		},
 		"EventsToFunction": {change: func(t object) { delete(t["Resources"].(object), "NotedPermission") },
 			says: []string{"no AWS::Lambda::Permission lets events.amazonaws.com invoke worker from"}},
 		"EventsToQueue": {change: func(t object) { delete(t["Resources"].(object), "QueuePolicy") },
