@@ -148,7 +148,7 @@ func TestAuthorizers(t *testing.T) {
 		"IssuerByName": {[]func(map[string]part){withProperty("Authorizer", "JwtConfiguration", jwt(pooled))},
 			[]func(map[string]part){withProperty("Authorizer", "JwtConfiguration", jwt("https://b.example"))},
 			[]string{"issuer:Authorizer"}, []string{
-				"no more tokens of https://cognito-idp.eu-west-1.AWS::URLSuffix/Pool, but of https://b.example"}},
+				"no more tokens of https://cognito-idp.eu-west-1.amazonaws.com/Pool, but of https://b.example"}},
 		"OtherIssuerOpen": {nil, []func(map[string]part){
 			withProperty("Authorizer", "JwtConfiguration", jwt("https://b.example")), opened},
 			[]string{"issuer:Authorizer", "open:Read"}, []string{"no more tokens", "has no authorizer"}},

@@ -272,7 +272,4 @@ var propertyRules = []rule{
 			"Provisioned capacity that is too small throttles from the first request on.",
 		do: "Make sure that it is not one of several switches today, and that provisioned capacity covers the " +
 			"consumed capacity of the last weeks (CloudWatch: ConsumedReadCapacityUnits, ConsumedWriteCapacityUnits)."},
-	{id: "nested", kind: "AWS::CloudFormation::Stack", path: "TemplateURL", is: changes(""),
-		noun: "the template of a nested stack", why: "It is in a file of its own, which the check does not compare.",
-		do: "Compare it by itself."},
 }

@@ -57,14 +57,24 @@ type Environment struct {
 	Region, Account string
 	// Parameters are the deployed values of template parameters. Any other parameter has its template's default.
 	Parameters map[string]string
+	// Importers returns the stacks that import an export of that name, and whether all are known. It is asked about
+	// exports that go or change. With nil none is known.
+	Importers func(export string) (stacks []string, known bool)
+	// Nested are the nested stacks by logical id. A stack that is missing here is not compared.
+	Nested map[string]Nested
 }
 
 // Compare returns the changes to warn of if the proposed template replaces the deployed one, refusals first, sorted by
 // resource. For two equal templates it returns none.
 func Compare(deployed, proposed *Template, environment Environment) []Change {
+	return compare(deployed, proposed, environment, environment).findings
+}
+
+// compare compares two templates, each in its environment.
+func compare(deployed, proposed *Template, environment, after Environment) *comparison {
 	c := &comparison{
 		environment: environment,
-		deployed:    deployed.resolve(environment), proposed: proposed.resolve(environment),
+		deployed:    deployed.resolve(environment), proposed: proposed.resolve(after),
 		deployedConditions: simplify(deployed.conditions, nil), proposedConditions: simplify(proposed.conditions, nil),
 		deployedMetadata: deployed.metadata, proposedMetadata: proposed.metadata,
 		clashing: map[string]bool{}, replaced: map[string]bool{},
@@ -88,10 +98,12 @@ func Compare(deployed, proposed *Template, environment Environment) []Change {
 	c.permissions()
 	c.policies()
 	c.visibility()
+	c.exports(deployed.exports(environment), proposed.exports(after))
+	c.nested()
 	slices.SortFunc(c.findings, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID))
 	})
-	return c.findings
+	return c
 }
 
 type comparison struct {

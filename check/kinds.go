@@ -66,7 +66,7 @@ var kinds = map[string]kind{
 		loss: "nothing that is encrypted under it can be read once it is deleted, backups included", severity: Refusal},
 	"AWS::Kinesis::Stream": {noun: "stream", loss: "the records that have not been read are gone",
 		severity: Refusal},
-	"AWS::CloudFormation::Stack": {noun: "nested stack", loss: "everything in it goes", severity: Refusal},
+	nestedStack: {noun: "nested stack", loss: "everything in it goes", severity: Refusal},
 	"AWS::SQS::Queue": {noun: "queue", loss: "the messages in it are gone", severity: Warning,
 		save: "Drain it: stop what sends to it, let its function empty it, or receive each message, keep it where " +
 			"you need it and delete it (aws sqs receive-message, delete-message), until the numbers are 0 in " +

@@ -35,7 +35,12 @@ var explained = []struct {
 		{"condition", "The condition on which such a resource exists is another."},
 		{"policy", "The policy that keeps a resource, `DeletionPolicy` or `UpdateReplacePolicy`, goes."},
 		{"protection", "Deletion protection goes."},
-		{"nested", "The template of a nested stack is another. The check does not compare it."},
+		{"export", "An export that another deployed stack imports goes, gets another name or another value, or is of a " +
+			"resource that is replaced."},
+		{"exports", "The same of exports of which the check cannot learn who imports them: without AWS, or without " +
+			"the permission `cloudformation:ListImports`."},
+		{"nested", "The template of a nested stack is another, and the check could not get the deployed one. Else it " +
+			"compares both as it does stacks: the id of the nested stack comes before that of a finding."},
 	}},
 	{"Tables", "With several replicas, the id of a finding about one of them has its Region, as in " +
 		"`recovery-eu-west-1`.", [][2]string{
@@ -211,9 +216,8 @@ func TestReference(t *testing.T) {
 	page.Check(t, "check")
 }
 
-// finding matches the severity of a finding and what begins its id, or what begins the id of a warning about what opens
-// or stops.
-var finding = regexp.MustCompile(`(?:(Refusal|Warning|kind\.severity)\)?,\s+"([a-z-]+)"|"((?:opens|stops)-[a-z-]*)")`)
+// finding matches the severity of a finding and what begins its id, or the id of a warning by [comparison.warn].
+var finding = regexp.MustCompile(`(?:(Refusal|Warning|kind\.severity)\)?,\s+"([a-z-]+)"|"((?:opens|stops)-[a-z-]*|nested|exports)")`)
 
 // severities returns the severities of findings by what begins their ids, from the rules and from the source.
 func severities(t *testing.T) map[string][]string {

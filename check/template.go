@@ -24,7 +24,13 @@ type Template struct {
 	parameters map[string]parameter
 	conditions map[string]any
 	resources  map[string]declaration
+	outputs    map[string]output
 	metadata   map[string]metadata
+}
+
+type output struct {
+	Value  any
+	Export struct{ Name any }
 }
 
 type parameter struct {
@@ -53,12 +59,13 @@ func Parse(text []byte) (*Template, error) {
 		Parameters map[string]parameter
 		Conditions map[string]any
 		Resources  map[string]json.RawMessage
+		Outputs    map[string]output
 	}
 	if err := decode(text, &read); err != nil {
 		return nil, err
 	}
 	template := &Template{parameters: read.Parameters, conditions: read.Conditions, resources: map[string]declaration{},
-		metadata: readMetadata(read.Metadata)}
+		outputs: read.Outputs, metadata: readMetadata(read.Metadata)}
 	for id, text := range read.Resources {
 		var resource declaration
 		if err := decode(text, &resource); err != nil {
@@ -187,8 +194,11 @@ func of(resources map[string]*resource, kinds ...string) iter.Seq[*resource] {
 	}
 }
 
-// resolve returns the template's resources by logical id.
-func (t *Template) resolve(environment Environment) map[string]*resource {
+// partition and suffix of a Region, by what begins its name.
+var partitions = map[string][2]string{"cn-": {"aws-cn", "amazonaws.com.cn"}, "us-gov-": {"aws-us-gov", "amazonaws.com"}}
+
+// known returns the values of parameters and pseudo parameters that are known before a deployment.
+func (t *Template) known(environment Environment) map[string]string {
 	known := map[string]string{}
 	for name, declared := range t.parameters {
 		// The default of other types is not the value, but its name in AWS.
@@ -201,6 +211,15 @@ func (t *Template) resolve(environment Environment) map[string]*resource {
 			known[name] = value
 		}
 	}
+	names := [2]string{"aws", "amazonaws.com"}
+	for begin, other := range partitions {
+		if strings.HasPrefix(environment.Region, begin) {
+			names = other
+		}
+	}
+	if environment.Region != "" {
+		known["AWS::Partition"], known["AWS::URLSuffix"] = names[0], names[1]
+	}
 	for name, value := range map[string]string{
 		"AWS::Region": environment.Region, "AWS::AccountId": environment.Account, "AWS::StackName": environment.Stack,
 	} {
@@ -208,7 +227,12 @@ func (t *Template) resolve(environment Environment) map[string]*resource {
 			known[name] = value
 		}
 	}
-	resources := map[string]*resource{}
+	return known
+}
+
+// resolve returns the template's resources by logical id.
+func (t *Template) resolve(environment Environment) map[string]*resource {
+	resources, known := map[string]*resource{}, t.known(environment)
 	for id, declared := range t.resources {
 		properties, _ := simplify(declared.Properties, known).(map[string]any)
 		path, _ := declared.Metadata["aws:cdk:path"].(string)
@@ -237,7 +261,7 @@ func simplify(v any, known map[string]string) any {
 	if _, none := value.(intrinsic.Absent); none || err != nil {
 		return nil
 	}
-	return value
+	return intrinsic.Canonical(value)
 }
 
 // scalars drops null, and makes scalars strings.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -31,6 +32,7 @@ type checkCommand struct {
 func (c *checkCommand) Help() string {
 	return `Exit codes: 0 if nothing speaks against the deployment, also if the stack is not deployed yet; 1 if the deployment is refused; 2 if a stack could not be checked.
 Credentials and Region are those of the AWS command line (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL); they need cloudformation:DescribeStacks and cloudformation:GetTemplate.
+With cloudformation:DescribeStackResource nested stacks are compared, too, and with cloudformation:ListImports it is known which exports other stacks import. Without them warnings say what was not looked at.
 A stack that is synthesised for a Region is checked in that Region.`
 }
 
@@ -182,6 +184,11 @@ func (c *checkCommand) stack(ctx context.Context, configuration aws.Config, temp
 	}
 	if deployed == nil {
 		return result, nil
+	}
+	environment.Importers = c.importers(ctx, configuration, template)
+	if environment.Nested, err = c.nested(ctx, configuration, filepath.Dir(template.Path), environment, deployed,
+		proposed); err != nil {
+		return checkedStack{}, err
 	}
 	for _, finding := range check.Compare(deployed, proposed, environment) {
 		// Two stacks may share a logical id, and stacks of two stages may share a name.

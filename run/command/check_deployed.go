@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,6 +52,8 @@ func fetch(ctx context.Context, configuration aws.Config, environment *check.Env
 		return nil, target.Advise(fmt.Errorf("ask CloudFormation for the deployed template: %w", err),
 			environment.Region, checkPermissions)
 	}
+	// That of a nested stack was asked for by its id.
+	environment.Stack = cmp.Or(aws.ToString(stack.StackName), environment.Stack)
 	if got.TemplateBody == nil {
 		return nil, errors.New("CloudFormation gave no template")
 	}

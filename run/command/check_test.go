@@ -43,6 +43,9 @@ func cloudFormation(t *testing.T, stacks map[string]deployedStack) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PostFormValue("StackName")
+		if _, id, isID := strings.Cut(name, ":stack/"); isID {
+			name, _, _ = strings.Cut(id, "/")
+		}
 		stack, ok := stacks[name]
 		action, service := r.PostFormValue("Action"), "cloudformation"
 		if action == "GetCallerIdentity" {
@@ -56,11 +59,19 @@ func cloudFormation(t *testing.T, stacks map[string]deployedStack) string {
 		case service == "sts":
 			fmt.Fprint(w,
 				`<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Account>111122223333</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`)
+		case action == "ListImports" && stacks["forbidden"].status == "":
+			fmt.Fprint(w, `<ListImportsResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><ListImportsResult><Imports>`)
+			for importer, of := range stacks {
+				if strings.Contains(of.template, `{"Fn::ImportValue": "`+r.PostFormValue("ExportName")+`"}`) {
+					fmt.Fprintf(w, `<member>%s</member>`, importer)
+				}
+			}
+			fmt.Fprint(w, `</Imports></ListImportsResult></ListImportsResponse>`)
 		case name == "expired":
 			w.WriteHeader(http.StatusForbidden)
 			fmt.Fprint(w,
 				`<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>ExpiredToken</Code><Message>The security token included in the request is expired</Message></Error></ErrorResponse>`)
-		case name == "forbidden":
+		case name == "forbidden", action == "ListImports":
 			w.WriteHeader(http.StatusForbidden)
 			fmt.Fprint(w,
 				`<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>not authorized to perform: cloudformation:DescribeStacks</Message></Error></ErrorResponse>`)
@@ -74,6 +85,9 @@ func cloudFormation(t *testing.T, stacks map[string]deployedStack) string {
 				<StackName>%[1]s</StackName><StackId>arn:aws:cloudformation:eu-west-1:111122223333:stack/%[1]s/id</StackId><StackStatus>%[2]s</StackStatus><CreationTime>2026-01-01T00:00:00Z</CreationTime>
 				<Parameters><member><ParameterKey>Name</ParameterKey><ParameterValue>mine</ParameterValue></member><member><ParameterKey>Version</ParameterKey><ParameterValue>/path</ParameterValue><ResolvedValue>21</ResolvedValue></member></Parameters>
 				</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`, name, stack.status)
+		case action == "DescribeStackResource":
+			id := r.PostFormValue("LogicalResourceId")
+			fmt.Fprintf(w, `<DescribeStackResourceResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStackResourceResult><StackResourceDetail><LogicalResourceId>%[1]s</LogicalResourceId><ResourceType>AWS::CloudFormation::Stack</ResourceType><ResourceStatus>CREATE_COMPLETE</ResourceStatus><LastUpdatedTimestamp>2026-01-01T00:00:00Z</LastUpdatedTimestamp><PhysicalResourceId>arn:aws:cloudformation:eu-west-1:111122223333:stack/%[2]s-%[1]s/id</PhysicalResourceId></StackResourceDetail></DescribeStackResourceResult></DescribeStackResourceResponse>`, id, name)
 		case action == "GetTemplate" && r.PostFormValue("TemplateStage") == "Original":
 			fmt.Fprint(w,
 				`<GetTemplateResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><GetTemplateResult><TemplateBody>`)
@@ -211,6 +225,76 @@ func TestCheck(t *testing.T) {
 			status, stdout, stderr := checked(t, cloudFormation(t, test.deployed), arguments...)
 			if status != test.status || !strings.Contains(stdout, test.says) ||
 				!strings.Contains(stderr, test.complains) {
+				t.Errorf("got %d\n%s%s", status, stdout, stderr)
+			}
+		})
+	}
+}
+
+// TestCheckOthers: exports that other stacks import, and what nested stacks lose.
+func TestCheckOthers(t *testing.T) {
+	t.Parallel()
+	const (
+		here     = "aws://111122223333/eu-west-1"
+		imports  = `{"Resources": {"Q": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": {"Fn::ImportValue": "shop:Q"}}}}}`
+		nothing  = `{"Resources": {}}`
+		bucket   = `{"Resources": {"B": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Ref": "Name"}}}}, "Parameters": {"Name": {"Type": "String"}}}`
+		nestedID = "shop/Nested/"
+	)
+	exports := func(properties, output string) string {
+		return `{"Resources": {"Q": {"Type": "AWS::SNS::Topic", "Properties": {` + properties + `}}}, "Outputs": {` + output + `}}`
+	}
+	const output = `"Out": {"Value": {"Ref": "Q"}, "Export": {"Name": "shop:Q"}}`
+	nested := func(url, parameters string) string {
+		return `{"Resources": {"Nested": {"Type": "AWS::CloudFormation::Stack", "Metadata": {"aws:asset:path": "inner.json"},
+			"Properties": {"TemplateURL": {"Fn::Sub": "https://s3.${AWS::URLSuffix}/` + url + `"}, "Parameters": {` + parameters + `}}}}}`
+	}
+	for name, test := range map[string]struct {
+		deployed, proposed map[string]string
+		arguments          []string
+		status             int
+		says               string
+	}{
+		"ExportGone": {map[string]string{"shop": exports("", output), "user": imports},
+			map[string]string{"shop": exports("", "")}, nil, 1,
+			"refusal shop/export:Out\n  what: Out (Output)\n  got:  the export shop:Q goes; user imports it"},
+		"ExportRenamed": {map[string]string{"shop": exports("", output), "user": imports},
+			map[string]string{"shop": exports("", strings.Replace(output, "shop:Q", "shop:R", 1))}, nil, 1,
+			"the export shop:Q is renamed to shop:R; user imports it"},
+		"ExportChanged": {map[string]string{"shop": exports("", output), "user": imports},
+			map[string]string{"shop": exports("", strings.Replace(output, `{"Ref": "Q"}`, `"q"`, 1))}, nil, 1,
+			"the value of the export shop:Q changes from Q to q; user imports it"},
+		"ExportReplaced": {map[string]string{"shop": exports("", output), "user": imports},
+			map[string]string{"shop": exports(`"FifoTopic": true`, output)}, nil, 1,
+			"the value of the export shop:Q is of Q, which is replaced; user imports it"},
+		"ExportUnused": {map[string]string{"shop": exports("", output), "user": nothing},
+			map[string]string{"shop": exports("", "")}, nil, 0, "nothing speaks against"},
+		"ExportOfOwnStack": {map[string]string{"shop": exports("", output), "user": imports, "forbidden": nothing},
+			map[string]string{"shop": exports("", ""), "user": nothing}, nil, 1, "the export shop:Q goes; user imports it"},
+		"ExportUnknown": {map[string]string{"shop": exports("", output), "forbidden": nothing},
+			map[string]string{"shop": exports("", "")}, nil, 0, "warning shop/exports:Out"},
+		"NestedLoss": {map[string]string{"shop": nested("a", `"Name": "n"`), "shop-Nested": bucket},
+			map[string]string{"shop": nested("b", `"Name": "n"`), "inner": nothing}, []string{"--stack", "shop"}, 1,
+			"refusal " + nestedID + "drop:B"},
+		"NestedParameter": {map[string]string{"shop": nested("a", `"Name": "n"`), "shop-Nested": bucket},
+			map[string]string{"shop": nested("a", `"Name": "m"`), "inner": bucket}, []string{"--stack", "shop"}, 1,
+			"refusal " + nestedID + "rename:B"},
+		"NestedSame": {map[string]string{"shop": nested("a", `"Name": "n"`), "shop-Nested": bucket},
+			map[string]string{"shop": nested("a", `"Name": "n"`), "inner": bucket}, []string{"--stack", "shop"}, 0,
+			"nothing speaks against"},
+		"NestedUnknown": {map[string]string{"shop": nested("a", "")},
+			map[string]string{"shop": nested("b", ""), "inner": bucket}, []string{"--stack", "shop"}, 0,
+			"warning shop/nested:Nested"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			deployed := map[string]deployedStack{}
+			for stack, template := range test.deployed {
+				deployed[stack] = deployedStack{"UPDATE_COMPLETE", template}
+			}
+			status, stdout, stderr := checked(t, cloudFormation(t, deployed),
+				append([]string{"--assembly", deployable(t, here, test.proposed)}, test.arguments...)...)
+			if status != test.status || !strings.Contains(stdout, test.says) || strings.Contains(stdout, "URLSuffix") {
 				t.Errorf("got %d\n%s%s", status, stdout, stderr)
 			}
 		})
