@@ -124,7 +124,28 @@ func (c *comparison) authorizers() {
 			}
 		}
 		c.issuers(old, changed, opened)
+		for key, route := range sorted(changed.routes) {
+			if old.routes[key] == nil && isOpen(route) && c.guarded(old, route) {
+				c.warn(c.madeBy(c.proposedMetadata, route), "opens-route", route,
+					"the route "+text(route.at("RouteKey"))+" is new and open; most deployed routes of its function ask who calls",
+					"Everyone may call it, and the function may take for granted that callers are known.",
+					"Give the route an authorizer, or a function of its own.")
+			}
+		}
 	}
+}
+
+// guarded reports whether most deployed routes of a route's function ask who calls. Open ones are often for a document.
+func (c *comparison) guarded(old access, route *resource) bool {
+	asking := 0
+	for _, before := range old.routes {
+		if c.sameFunction(before, route) && isOpen(before) {
+			asking--
+		} else if c.sameFunction(before, route) {
+			asking++
+		}
+	}
+	return asking > 0
 }
 
 // tokens reports a route that takes other tokens: of another issuer that the API had, or with any of further scopes.

@@ -20,7 +20,15 @@ const (
 		"longer match, and a value that a person has put in is overwritten."
 	keepSecret = "keep the old value, to put it back where it is still needed: aws secretsmanager get-secret-value " +
 		"--secret-id {}"
-	plain = "What is written from then on is not encrypted under that key, and readers need no right to the key."
+	elsewhere        = "Data leaves your account, or code of others runs in it."
+	unfiltered       = "Requests that the firewall stopped get through."
+	cached           = "One answer may go to several people, or an old one stay."
+	elsewhereDecided = "Callers whom it refused may get through."
+	unlike           = "Each request may fail, or get another answer: the function reads another form of event."
+	noSignIn         = "People who sign in by that way are shut out."
+	leadsElsewhere   = "Clients of the name get to another place, or nowhere."
+	often            = "A slip of a zero is easily made, and shows late."
+	plain            = "What is written from then on is not encrypted under that key, and readers need no right to the key."
 )
 
 // propertyRules are the changes of single properties that open, stop or lose something, or that need care. The meaning
@@ -272,4 +280,67 @@ var propertyRules = []rule{
 			"Provisioned capacity that is too small throttles from the first request on.",
 		do: "Make sure that it is not one of several switches today, and that provisioned capacity covers the " +
 			"consumed capacity of the last weeks (CloudWatch: ConsumedReadCapacityUnits, ConsumedWriteCapacityUnits)."},
+
+	// What importers have before and behind an API.
+	{id: "opens-account", kind: eventRule, path: "Targets.*.Arn", is: set, foreign: true, fresh: true, why: elsewhere},
+	{id: "opens-account", kind: lambdaFunction, path: "Layers", is: gains(), foreign: true, fresh: true, why: elsewhere},
+	{id: "opens-firewall", kind: webACL, path: "Rules.*", is: goes, noun: "a rule", why: unfiltered},
+	{id: "opens-firewall", kind: webACL, path: "Rules.*.Action|Rules.*.OverrideAction",
+		is: becomes("", `{"Count":{}}`), noun: "what a rule does", why: unfiltered},
+	{id: "opens-firewall", kind: webACL, path: "DefaultAction", is: becomes("", `{"Allow":{}}`), why: unfiltered},
+	{id: "opens-firewall", kind: webACL, path: "Rules.*.Statement.RateBasedStatement.Limit", is: rises(""),
+		noun: "the limit of an address", why: unfiltered},
+	{id: "opens-firewall", kind: webACL, path: "Rules.*.Statement.ManagedRuleGroupStatement.ExcludedRules|" +
+		"Rules.*.Statement.ManagedRuleGroupStatement.RuleActionOverrides", is: gains(), why: unfiltered},
+	{id: "opens-firewall", kind: distribution, path: "DistributionConfig.WebACLId", is: goes, why: unfiltered},
+	{id: "stops-firewall", severity: Refusal, kind: webACL, path: "Scope", is: changes(""),
+		why: "A web ACL has one scope: CloudFormation makes another one, which what has the old one does not take."},
+	{id: "opens-edge", kind: distribution, is: changes("none"), noun: "the cache policy", why: cached,
+		path: "DistributionConfig.*.CachePolicyId|DistributionConfig.CacheBehaviors.*.CachePolicyId"},
+	{id: "opens-edge", kind: distribution, is: becomes("", "allow-all"), why: "Requests without TLS are served.",
+		path: "DistributionConfig.*.ViewerProtocolPolicy|DistributionConfig.CacheBehaviors.*.ViewerProtocolPolicy"},
+	{id: "opens-edge", kind: distribution, path: "DistributionConfig.ViewerCertificate.MinimumProtocolVersion",
+		is: descends("TLSv1", "TLSv1.3_2025", "TLSv1.2_2025", "TLSv1.2_2021", "TLSv1.2_2019", "TLSv1.2_2018",
+			"TLSv1.1_2016", "TLSv1_2016", "TLSv1", "SSLv3"), why: "Clients may speak a version of TLS that can be broken."},
+	{id: "stops-edge", kind: distribution, path: "DistributionConfig.Origins.*.DomainName", is: changes(""),
+		noun: "where requests go", why: leadsElsewhere},
+	{id: "stops-edge", kind: distribution, path: "DistributionConfig.Aliases", is: loses, why: leadsElsewhere},
+	{id: "stops-edge", kind: distribution, path: "DistributionConfig.Enabled", is: off("true"), why: leadsElsewhere},
+	{id: "stops-dns", kind: recordSet, path: "AliasTarget.DNSName|ResourceRecords", is: changes(""), stays: true,
+		why: leadsElsewhere},
+	{id: "opens-authorizer", kind: httpAuthorizer, path: "AuthorizerResultTtlInSeconds", is: rises("0"),
+		why: "Who is shut out still gets through for as long."},
+	{id: "opens-authorizer", kind: httpAuthorizer, path: "IdentitySource", is: changes("none"),
+		why: "What the function has decided of one caller counts for all with the same value."},
+	{id: "opens-authorizer", kind: httpAuthorizer, path: "AuthorizerUri", is: changes(""), stays: true,
+		noun: "the function that decides who calls", why: elsewhereDecided},
+	{id: "stops-integration", kind: integration, path: "IntegrationUri", is: changes(""), stays: true,
+		noun: "what answers requests", why: "Another function answers these requests."},
+	{id: "stops-integration", kind: integration, path: "PayloadFormatVersion", is: changes("1.0"), why: unlike},
+	{id: "stops-integration", kind: httpAuthorizer, path: "AuthorizerPayloadFormatVersion|EnableSimpleResponses",
+		is: changes("none"), why: unlike},
+	{id: "stops-origins", kind: httpAPI, path: "CorsConfiguration.Allow*", is: withdraws,
+		why: "Browsers no longer let pages send such requests."},
+	{id: "opens-endpoint", kind: "AWS::ApiGatewayV2::DomainName", path: "MutualTlsAuthentication.TruststoreUri",
+		is: changes(""), noun: "whose client certificates count", why: "Others get through, and callers may not."},
+	{id: "opens-encryption", kind: "AWS::KMS::Key", path: "EnableKeyRotation", is: off("false"),
+		why: "A key that leaks opens all that comes after it."},
+	{id: "opens-encryption", kind: lambdaFunction, path: "KmsKeyArn", is: goes, why: plain},
+	{id: "opens-queries", kind: workGroup, path: "WorkGroupConfiguration.ResultConfiguration.OutputLocation",
+		is: changes(""), noun: "where results of queries go", why: "Who may read there reads them."},
+	{id: "stops-sign-in", kind: userPoolClient, path: "LogoutURLs", is: loses, why: "Apps that send people there fail."},
+	{id: "stops-sign-in", kind: userPool, path: "EnabledMfas|AutoVerifiedAttributes", is: loses, why: noSignIn},
+	{id: "stops-schedule", kind: eventRule, path: "Targets.*.Input*", is: changes("none"), noun: "what a target gets",
+		why: unlike},
+	{id: "stops-schedule", kind: schedule, path: "Target.Input", is: changes("none"), why: unlike},
+	{id: "stops-notice", kind: alarm, path: "ComparisonOperator|MetricName|Namespace", is: changes(""),
+		why: "It goes off for another reason, or never."},
+	{id: "tenfold", kind: httpStage, path: "DefaultRouteSettings.Throttling*|RouteSettings.*.Throttling*",
+		is: tenfold(""), why: often},
+	{id: "tenfold", kind: schedule, path: "ScheduleExpression", is: tenfold(""), why: often},
+	{id: "tenfold", kind: eventRule, path: "ScheduleExpression", is: tenfold(""), why: often},
+	{id: "tenfold", kind: alarm, path: "Threshold|Period|EvaluationPeriods", is: tenfold(""), why: often},
+	{id: "tenfold", kind: queue, path: "DelaySeconds", is: tenfold("0"), why: often},
+	{id: "tenfold", kind: eventSourceMapping, path: "MaximumBatchingWindowInSeconds", is: tenfold("0"), why: often},
+	{id: "tenfold", kind: lambdaFunction, path: "ReservedConcurrentExecutions", is: tenfold(""), why: often},
 }

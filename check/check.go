@@ -77,7 +77,7 @@ func compare(deployed, proposed *Template, environment, after Environment) *comp
 		deployed:    deployed.resolve(environment), proposed: proposed.resolve(after),
 		deployedConditions: simplify(deployed.conditions, nil), proposedConditions: simplify(proposed.conditions, nil),
 		deployedMetadata: deployed.metadata, proposedMetadata: proposed.metadata,
-		clashing: map[string]bool{}, replaced: map[string]bool{},
+		clashing: map[string]bool{}, replaced: map[string]bool{}, judged: map[string][]string{},
 	}
 	c.conflicts()
 	for id, old := range c.deployed {
@@ -115,8 +115,15 @@ type comparison struct {
 	clashing map[string]bool
 	// replaced are the verdicts of [comparison.isReplaced].
 	replaced map[string]bool
+	// judged are the paths of properties that findings are about, by logical id.
+	judged   map[string][]string
 	findings []Change
+	// within are the comparisons of nested stacks.
+	within []*comparison
 }
+
+// judge records that a finding is about the property.
+func (c *comparison) judge(r *resource, path string) { c.judged[r.id] = append(c.judged[r.id], path) }
 
 // add adds a finding about a resource whose construct makes the change; what is the first part of the finding's id.
 func (c *comparison) add(severity Severity, what string, r *resource, got, why string, plan ...step) {

@@ -65,96 +65,60 @@ const (
 // ResourceConflictException, AlreadyExistsException and QueueNameExists of the operation that creates them. Which
 // properties replace a resource is from the CloudFormation template reference ("Update requires: Replacement").
 var uniques = map[string]unique{
-	eventSourceMapping: {
-		noun: "event source mapping",
+	eventSourceMapping: {noun: "event source mapping",
 		// Mappings of one broker differ by topic or queue.
 		key: parts("FunctionName", "EventSourceArn", "Topics?", "Queues?"),
 		meanwhile: "Meanwhile records wait in the stream, for 24 hours in DynamoDB's. The new mapping begins where " +
 			"its StartingPosition says: with TRIM_HORIZON records of these hours come again, with LATEST those of " +
-			"the time between the deployments are skipped.",
-	},
-	httpRoute: {
-		noun: "route", key: parts("ApiId", "RouteKey"),
-		meanwhile: "Meanwhile the API answers 404 there.",
-	},
-	httpAuthorizer: {
-		noun: "authorizer", key: parts("ApiId", "Name"), renamed: "Name",
-	},
-	"AWS::ApiGatewayV2::Stage": {
-		noun: "stage", key: parts("ApiId", "StageName"),
-		meanwhile: "Meanwhile the API answers nothing.",
-	},
-	"AWS::ApiGatewayV2::DomainName": {
-		noun: "domain name", key: parts("DomainName"),
+			"the time between the deployments are skipped."},
+	httpRoute: {noun: "route", key: parts("ApiId", "RouteKey"),
+		meanwhile: "Meanwhile the API answers 404 there."},
+	httpAuthorizer: {noun: "authorizer", key: parts("ApiId", "Name"), renamed: "Name"},
+	"AWS::ApiGatewayV2::Stage": {noun: "stage", key: parts("ApiId", "StageName"),
+		meanwhile: "Meanwhile the API answers nothing."},
+	"AWS::ApiGatewayV2::DomainName": {noun: "domain name", key: parts("DomainName"),
 		meanwhile: "Meanwhile clients of the name get no answer. The new one has another target: the DNS record has " +
-			"to name that.",
-	},
-	"AWS::ApiGatewayV2::ApiMapping": {
-		noun: "API mapping", key: parts("DomainName", "ApiMappingKey?"),
-		meanwhile: "Meanwhile the domain name leads to no API.",
-	},
-	"AWS::Lambda::EventInvokeConfig": {
-		noun: "setting of asynchronous invocations", key: parts("FunctionName", "Qualifier"),
+			"to name that."},
+	"AWS::ApiGatewayV2::ApiMapping": {noun: "API mapping", key: parts("DomainName", "ApiMappingKey?"),
+		meanwhile: "Meanwhile the domain name leads to no API."},
+	"AWS::Lambda::EventInvokeConfig": {noun: "setting of asynchronous invocations", key: parts("FunctionName", "Qualifier"),
 		meanwhile: "Meanwhile the function has AWS Lambda's own: two retries in six hours, and no queue for " +
-			"what fails.",
-	},
-	"AWS::S3::BucketPolicy": {
-		noun: "bucket policy", key: parts("Bucket"),
+			"what fails."},
+	"AWS::S3::BucketPolicy": {noun: "bucket policy", key: parts("Bucket"),
 		meanwhile: "Meanwhile the bucket has no policy: requests without TLS are not refused, and services that it " +
-			"lets in are.",
-	},
-	"AWS::SQS::QueuePolicy": {
-		noun: "queue policy", key: parts("Queues*"), why: emptied("queue"),
+			"lets in are."},
+	"AWS::SQS::QueuePolicy": {noun: "queue policy", key: parts("Queues*"), why: emptied("queue"),
 		meanwhile: "Meanwhile the queue has no policy: requests without TLS are not refused, and services that it " +
-			"lets in are.",
-	},
-	"AWS::SNS::TopicPolicy": {
-		noun: "topic policy", key: parts("Topics*"), why: emptied("topic"),
+			"lets in are."},
+	"AWS::SNS::TopicPolicy": {noun: "topic policy", key: parts("Topics*"), why: emptied("topic"),
 		meanwhile: "Meanwhile the topic has Amazon SNS's own policy: requests without TLS are not refused, and " +
-			"services that it lets in are.",
-	},
-	glueDatabase: {
-		noun: "catalog database", key: parts("CatalogId", "DatabaseInput.Name|DatabaseName"),
-		meanwhile: "Meanwhile queries fail. The catalog is all that goes: the objects in the bucket stay.",
-	},
-	glueTable: {
-		noun: "catalog table", key: parts("CatalogId", "DatabaseName", "TableInput.Name|Name"),
-		meanwhile: "Meanwhile queries of it fail. The catalog is all that goes: the objects in the bucket stay.",
-	},
-	"AWS::Athena::WorkGroup": {
-		noun: "workgroup", key: parts("Name"),
+			"services that it lets in are."},
+	glueDatabase: {noun: "catalog database", key: parts("CatalogId", "DatabaseInput.Name|DatabaseName"),
+		meanwhile: "Meanwhile queries fail. The catalog is all that goes: the objects in the bucket stay."},
+	glueTable: {noun: "catalog table", key: parts("CatalogId", "DatabaseName", "TableInput.Name|Name"),
+		meanwhile: "Meanwhile queries of it fail. The catalog is all that goes: the objects in the bucket stay."},
+	"AWS::Athena::WorkGroup": {noun: "workgroup", key: parts("Name"),
 		meanwhile: "Meanwhile queries fail. The history of queries and what people have saved in the workgroup go.",
 		before: "Keep what people have saved: aws athena list-named-queries --work-group {Name}, and " +
-			"batch-get-named-query",
-	},
-	"AWS::Cognito::UserPoolResourceServer": {
-		noun: "resource server", key: parts("UserPoolId", "Identifier"),
+			"batch-get-named-query"},
+	"AWS::Cognito::UserPoolResourceServer": {noun: "resource server", key: parts("UserPoolId", "Identifier"),
 		meanwhile: "Meanwhile clients get no token with its scopes. Clients that name them have to be left out, too, " +
-			"and come back with another id and secret: keep the clients by taking the scopes from them instead.",
-	},
-	userPoolGroup: {
-		noun: "group", key: parts("UserPoolId", "GroupName"),
+			"and come back with another id and secret: keep the clients by taking the scopes from them instead."},
+	userPoolGroup: {noun: "group", key: parts("UserPoolId", "GroupName"),
 		meanwhile: "Meanwhile nobody is in the group, and tokens do not name it.",
 		before: "Keep the list of its members: aws cognito-idp list-users-in-group --user-pool-id {UserPoolId} " +
 			"--group-name {GroupName}.",
 		after: "Once the next deployment is complete, put each member back: aws cognito-idp admin-add-user-to-group " +
-			"--user-pool-id {UserPoolId} --group-name {GroupName} --username NAME.",
-	},
-	userPoolDomain: {
-		noun: "sign-in domain", key: parts("Domain"),
-		meanwhile: "Meanwhile people cannot sign in, and programs get no token there.",
-	},
-	"AWS::SQS::Queue": {
-		noun: "queue", key: parts("QueueName"),
+			"--user-pool-id {UserPoolId} --group-name {GroupName} --username NAME."},
+	userPoolDomain: {noun: "sign-in domain", key: parts("Domain"),
+		meanwhile: "Meanwhile people cannot sign in, and programs get no token there."},
+	"AWS::SQS::Queue": {noun: "queue", key: parts("QueueName"),
 		meanwhile: "The messages in it go.",
 		before:    "Receive what is in it.",
-		after:     "Wait 60 seconds: Amazon SQS gives the name of a deleted queue to no other before.",
-	},
-	logGroup: {
-		noun: "log group", key: parts("LogGroupName"),
+		after:     "Wait 60 seconds: Amazon SQS gives the name of a deleted queue to no other before."},
+	logGroup: {noun: "log group", key: parts("LogGroupName"),
 		meanwhile: "The events in it go.",
-		before:    "Export them first if anyone needs them: aws logs create-export-task.",
-	},
+		before:    "Export them first if anyone needs them: aws logs create-export-task."},
 }
 
 // emptied says what comes of two policies of one queue or topic.
@@ -305,6 +269,7 @@ func (c *comparison) conflict(clash conflict, without []string) {
 		var changes []string
 		for _, p := range c.marked(replaces, old, changed, nil) {
 			changes = append(changes, p.path)
+			c.judge(changed, p.path)
 		}
 		properties := join(changes)
 		by = properties + " of " + changed.constructPath()

@@ -9,7 +9,7 @@ import (
 )
 
 // storeVariable are the names of variables that name a store, where their values are texts.
-var storeVariable = regexp.MustCompile(`(TABLE|BUCKET|SECRET|QUEUE|STREAM)(_NAME|_ARN|_URL|_ID)?$`)
+var storeVariable = regexp.MustCompile(`(TABLE|BUCKET|SECRET|QUEUE|STREAM|BUS)(_NAME|_ARN|_URL|_ID)?$`)
 
 // variables reports variables of a function that name another store or secret than they did.
 func (c *comparison) variables(old, changed *resource) {
@@ -32,6 +32,7 @@ func (c *comparison) variables(old, changed *resource) {
 		now := cmp.Or(say(is[name]), "nothing")
 		got = append(got, fmt.Sprintf("the variable %s names %s, and named %s", name, now, say(value)))
 		by = append(by, name+" of "+changed.constructPath())
+		c.judge(changed, name)
 	}
 	if len(got) > 0 {
 		c.warn(lines(by), "stops-variable", changed, join(got),
@@ -42,34 +43,46 @@ func (c *comparison) variables(old, changed *resource) {
 }
 
 // visibility reports queues whose messages come again while their function still has them ("Configuring an Amazon SQS
-// queue to use with Lambda", AWS Lambda developer guide: at least six times the function's time-out).
+// queue to use with Lambda", AWS Lambda developer guide: at least six times the function's time-out). AWS Lambda refuses
+// a mapping of a queue that hides messages for less than that time-out (CreateEventSourceMapping).
 func (c *comparison) visibility() {
-	short := func(resources map[string]*resource, mapping *resource) (q *resource, seconds, timeout int, ok bool) {
+	// lacks is 0 if the time is enough, 1 if it is below six times the time-out, and 2 if it is below that.
+	short := func(resources map[string]*resource, mapping *resource) (q *resource, seconds, timeout, lacks int) {
 		q = resources[firstOf(references(mapping.at("EventSourceArn")))]
 		function := resources[firstOf(references(mapping.at("FunctionName")))]
 		if q == nil || function == nil || q.kind != queue || function.kind != lambdaFunction {
-			return nil, 0, 0, false
+			return nil, 0, 0, 0
 		}
 		seconds, errSeconds := strconv.Atoi(cmp.Or(text(q.at("VisibilityTimeout")), "30"))
 		timeout, errTimeout := strconv.Atoi(cmp.Or(text(function.at("Timeout")), "3"))
-		return q, seconds, timeout, errSeconds == nil && errTimeout == nil && seconds < 6*timeout
+		switch {
+		case errSeconds != nil || errTimeout != nil || seconds >= 6*timeout:
+			return q, seconds, timeout, 0
+		case seconds >= timeout:
+			return q, seconds, timeout, 1
+		}
+		return q, seconds, timeout, 2
 	}
 	reported := map[string]bool{}
 	for mapping := range of(c.proposed, eventSourceMapping) {
-		q, seconds, timeout, is := short(c.proposed, mapping)
-		if !is || reported[q.id] {
+		q, seconds, timeout, lacks := short(c.proposed, mapping)
+		had, old := 0, c.deployed[mapping.id]
+		if old != nil && old.kind == eventSourceMapping {
+			_, _, _, had = short(c.deployed, old)
+		}
+		if lacks <= had || reported[q.id] {
 			continue
 		}
-		if old := c.deployed[mapping.id]; old != nil && old.kind == eventSourceMapping {
-			if _, _, _, was := short(c.deployed, old); was {
-				continue
-			}
-		}
 		reported[q.id] = true
-		c.warn("VisibilityTimeout of "+q.constructPath(), "stops-visibility", q,
-			fmt.Sprintf("messages are hidden for %d seconds, and the function may take %d", seconds, timeout),
-			"A message comes again while the function still has it, or waits for a free instance: "+
-				"it is handled twice, and counts as failed too early.",
-			fmt.Sprintf("Set it to at least six times the function's time-out: %d.", 6*timeout))
+		by, got := "VisibilityTimeout of "+q.constructPath(),
+			fmt.Sprintf("messages are hidden for %d seconds, and the function may take %d", seconds, timeout)
+		keep := fmt.Sprintf("Set it to at least six times the function's time-out: %d.", 6*timeout)
+		if lacks == 2 && old == nil {
+			c.addBy(by, Refusal, "stops-visibility", q, got, "AWS Lambda refuses the mapping (\"Queue visibility timeout "+
+				"is less than Function timeout\"): the deployment fails and rolls back.", do("%s", keep))
+			continue
+		}
+		c.warn(by, "stops-visibility", q, got, "A message comes again while the function still has it, or waits for a "+
+			"free instance: it is handled twice, and counts as failed too early.", keep)
 	}
 }

@@ -112,6 +112,13 @@ var kinds = map[string]kind{
 		stateless: true},
 	"AWS::Events::Rule": {noun: "rule", loss: "what it starts is started no more", severity: Warning,
 		stateless: true},
+	recordSet: {noun: "DNS record", loss: "its name leads nowhere", severity: Warning, stateless: true},
+	"AWS::Route53::HostedZone": {noun: "hosted zone", loss: "its names lead nowhere, and another one has other name " +
+		"servers", severity: Refusal},
+	"AWS::WAFv2::WebACLAssociation": {noun: "association of a firewall", loss: "requests get past the firewall",
+		severity: Warning, stateless: true},
+	"AWS::Events::EventBus": {noun: "event bus", loss: "publishers and rules of other stacks no longer meet on it",
+		severity: Warning},
 	"AWS::CloudWatch::Alarm": {noun: "alarm", loss: "nobody hears of what it watched", severity: Warning,
 		stateless: true},
 	"AWS::CloudWatch::CompositeAlarm": {noun: "alarm", loss: "nobody hears of what it watched", severity: Warning,
@@ -244,6 +251,7 @@ func (c *comparison) replacement(kind kind, old, changed *resource) {
 		return
 	}
 	if !reflect.DeepEqual(named(old), named(changed)) {
+		c.judge(changed, strings.Join(nameOf(changed.kind), "."))
 		c.rename(kind, old, changed)
 		return
 	}
@@ -254,6 +262,7 @@ func (c *comparison) replacement(kind kind, old, changed *resource) {
 				continue
 			}
 		}
+		c.judge(changed, p.path)
 		got := p.turns()
 		if len(c.marked(replaces, old, changed, nil)) == 0 {
 			got = p.path + " refers to " + say(p.after) + ", which is replaced"
@@ -263,6 +272,7 @@ func (c *comparison) replacement(kind kind, old, changed *resource) {
 		return
 	}
 	if may := c.marked(mayReplace, old, changed, nil); len(may) > 0 && kind.severity == Refusal && kind.noun != "table" {
+		c.judge(changed, may[0].path)
 		c.addBy(may[0].path+" of "+changed.constructPath(), Warning, "may-replace", changed, may[0].turns(),
 			"Some changes of this property replace the "+kind.noun+" by a new, empty one: "+kind.loss+" then.",
 			do("Look at the change set, which says whether it replaces: cdk deploy --method prepare-change-set."))
@@ -301,6 +311,7 @@ func (c *comparison) isReplaced(id string) bool {
 func (c *comparison) fixed(old, changed *resource) {
 	for _, p := range c.marked(fixed, old, changed, nil) {
 		noun := nounOf(changed.kind)
+		c.judge(changed, p.path)
 		c.addBy(p.path+" of "+changed.constructPath(), Refusal, "unsupported", changed, p.turns(),
 			"AWS does not change it in a "+noun+" that is there: CloudFormation fails and rolls back.",
 			do("Leave %s as deployed (%s).", p.path, cmp.Or(say(p.before), "unset")),

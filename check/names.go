@@ -22,14 +22,19 @@ const (
 	subscription      = "AWS::SNS::Subscription"
 	workGroup         = "AWS::Athena::WorkGroup"
 	iamRole           = "AWS::IAM::Role"
+	webACL            = "AWS::WAFv2::WebACL"
+	distribution      = "AWS::CloudFront::Distribution"
+	recordSet         = "AWS::Route53::RecordSet"
+	integration       = "AWS::ApiGatewayV2::Integration"
 )
 
 // otherKeys are the keys of types that the table of types does not say, as parts of [parts].
 var otherKeys = map[string]string{
+	distribution:               "DistributionConfig.Aliases*",
 	"AWS::IAM::Policy":         "PolicyName,Roles*",
 	"AWS::Lambda::Alias":       "Name,FunctionName",
 	"AWS::Lambda::Url":         "TargetFunctionArn,Qualifier?",
-	"AWS::Route53::RecordSet":  "HostedZoneId|HostedZoneName,Name,Type,SetIdentifier?",
+	recordSet:                  "HostedZoneId|HostedZoneName,Name,Type,SetIdentifier?",
 	"AWS::Scheduler::Schedule": "Name,GroupName?",
 }
 

@@ -48,6 +48,7 @@ func (c *comparison) nested() {
 			}
 		}
 		within := compare(n.Deployed, n.Proposed, n.Environment, after)
+		c.within = append(c.within, within)
 		for _, finding := range within.findings {
 			finding.ID = changed.id + "/" + finding.ID
 			c.findings = append(c.findings, finding)

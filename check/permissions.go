@@ -62,6 +62,16 @@ func (g grant) serves(api, key string) bool {
 	return ok && (!limited || matches(routes, strings.Replace(key, " ", "", 1)))
 }
 
+// decides reports whether an authorizer asks the function who calls.
+func decides(resources map[string]*resource, function string) bool {
+	for authorizer := range of(resources, httpAuthorizer) {
+		if slices.Contains(references(authorizer.at("AuthorizerUri")), function) {
+			return true
+		}
+	}
+	return false
+}
+
 // permissions reports routes that may no longer invoke their function, and resources of other services that may not.
 func (c *comparison) permissions() {
 	had, has := permissions(c.deployed), permissions(c.proposed)
@@ -78,7 +88,7 @@ func (c *comparison) permissions() {
 			}
 		}
 		for _, g := range grants {
-			if g.action != apiGateway && !g.covered(has[id]) && !c.refersToRemoved(g.on) {
+			if (g.action != apiGateway || decides(c.deployed, id) && decides(c.proposed, id)) && !g.covered(has[id]) && !c.refersToRemoved(g.on) {
 				lost = append(lost, fmt.Sprintf("%s from %s", g.action, cmp.Or(say(g.on), "anywhere")))
 			}
 		}

@@ -12,7 +12,7 @@ import (
 
 // policyKind is a place in which templates have policies of resources: who may do what with them.
 type policyKind struct {
-	// kind is the type that has the policy, and document its property.
+	// kind is the type that has the policy, and document its property; "" if the properties are the document.
 	kind, document string
 	// holders is the property that names the resources with the policy; "" if it is the resource itself.
 	holders string
@@ -40,6 +40,8 @@ var policyKinds = []policyKind{
 	{kind: "AWS::KMS::Key", document: "KeyPolicy", id: "policy", noun: "key", own: true},
 	{kind: "AWS::Kinesis::ResourcePolicy", document: "ResourcePolicy", holders: "ResourceArn",
 		id: "policy", noun: "stream"},
+	{kind: "AWS::Events::EventBusPolicy", holders: "EventBusName", id: "policy", noun: "event bus"},
+	{kind: "AWS::ApiGateway::RestApi", document: "Policy", id: "policy", noun: "REST API"},
 	{kind: "AWS::ECR::Repository", document: "RepositoryPolicyText", id: "policy", noun: "repository", own: true},
 }
 
@@ -55,7 +57,7 @@ func policies(resources map[string]*resource, effect string) map[guarded][]grant
 				continue
 			}
 			var found []grant
-			for _, v := range pairs(r.properties, r.properties, strings.Split(p.document, "."), "") {
+			for _, v := range pathPairs(r.properties, r.properties, p.document) {
 				for _, g := range statements(v.after, effect) {
 					if p.own {
 						g.resource, g.on = "", nil

@@ -115,6 +115,13 @@ var explained = []struct {
 		{"opens-audience", "An API takes tokens for further app clients of an issuer, or for any."},
 		{"opens-tokens", "A route takes tokens of another issuer."},
 		{"opens-scopes", "A route takes a further scope."},
+		{"opens-account", "A rule sends events to another account, or a function gets a layer of one."},
+		{"opens-firewall", "A web ACL loses a rule, only counts, lets pass by default, or raises the limit of an " +
+			"address; or a distribution loses its web ACL."},
+		{"opens-edge", "A distribution has another cache policy, serves requests without TLS, or by an older version."},
+		{"opens-authorizer", "A function that decides who calls is another one, is asked by another part of the request, " +
+			"or its answers are kept longer."},
+		{"opens-route", "A route is new and open, and most deployed routes of its function ask who calls."},
 		{"opens-throttle", "The throttle of a stage or a route goes."},
 		{"opens-origins", "An API takes calls of pages of every site, or with credentials."},
 		{"opens-endpoint", "The other address of an API, or callers without a certificate, get through."},
@@ -133,17 +140,25 @@ var explained = []struct {
 			"pattern."},
 		{"stops-failures", "A failure destination, dead-letter queue or redrive policy goes; failures are tried less " +
 			"often or less long, take a whole batch with them, or are not seen; a queue keeps messages less long."},
-		{"stops-visibility", "The visibility time-out of a queue is below six times the time-out of its function."},
+		{"stops-visibility", "The visibility time-out of a queue falls below six times the time-out of its function, or " +
+			"below that. Refused: it is below that, and the mapping is new."},
 		{"stops-trigger", "A trigger of a user pool goes."},
 		{"stops-sign-in", "An app client loses a way to sign in, a flow, a scope or an address."},
 		{"stops-audience", "An API no longer takes the tokens of an app client."},
 		{"stops-open", "A route that everyone may call asks for a token."},
 		{"stops-callers", "A route asks another who calls: an issuer of tokens, a function, or IAM."},
 		{"stops-api", "The throttle of a stage is 0, or the address that API Gateway gives is switched off."},
-		{"stops-notice", "The actions of an alarm are switched off, or it tells fewer; a subscription gets a filter."},
-		{"stops-variable", "A variable of a function names another table, bucket, secret, queue or stream than it " +
+		{"stops-integration", "Another function answers the requests of a route, or gets them in another form."},
+		{"stops-origins", "An API lets pages of a site no longer call it, or not with a header or method."},
+		{"stops-firewall", "The scope of a web ACL changes."},
+		{"stops-edge", "A distribution loses a name, leads elsewhere, or is disabled."},
+		{"stops-dns", "A DNS record leads elsewhere."},
+		{"tenfold", "A throttle, an interval, a threshold, a delay or a concurrency is ten times as high or low, or more."},
+		{"stops-notice", "The actions of an alarm are switched off, it tells fewer, or watches something else; a " +
+			"subscription gets a filter."},
+		{"stops-variable", "A variable of a function names another table, bucket, secret, queue, stream or bus than it " +
 			"did; or none, and the code stays. Texts count in variables whose names end in `TABLE`, `BUCKET`, " +
-			"`SECRET`, `QUEUE` or `STREAM`, also before `_NAME`, `_ARN`, `_URL` or `_ID`."},
+			"`SECRET`, `QUEUE`, `STREAM` or `BUS`, also before `_NAME`, `_ARN`, `_URL` or `_ID`."},
 	}},
 }
 
@@ -272,7 +287,9 @@ func properties(id string) string {
 			if strings.HasPrefix(kind, "AWS::") {
 				kind = "`" + kind + "`"
 			}
-			paths[kind] = append(paths[kind], "`"+r.path+"`")
+			for path := range strings.SplitSeq(r.path, "|") {
+				paths[kind] = append(paths[kind], "`"+path+"`")
+			}
 		}
 	}
 	var all []string

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,22 +24,26 @@ type rule struct {
 	// severity is that of the finding; "" is [Warning].
 	severity Severity
 	// kind is the resource type, and path the property, with dots between levels; * is any part of a name in an object,
-	// and all of it any element of a list.
+	// and all of it any element of a list. | separates several paths.
 	kind, path string
 	// is says how the property changes, or "" if the change is none of those. A missing property is nil.
 	is func(before, after any) string
 	// fresh is true if it counts in a new resource, too, as a change from nothing.
 	fresh bool
-	// noun says what the property is; it begins Got. why is the finding's.
+	// foreign is true if it counts only with another account in the value, and stays if only while what the property
+	// referred to is still in the template.
+	foreign, stays bool
+	// noun says what the property is, if its path does not; it begins Got. why is the finding's.
 	noun, why string
 	// do is the first step; "" is to leave the property as deployed. save is what to do before the change in spite of a
 	// refusal, for [comparison.fill]; "" if nothing helps.
 	do, save string
 }
 
-// goes is a property that is no longer there.
+// goes is a property that is no longer there, or empty.
 func goes(before, after any) string {
-	if before == nil || after != nil {
+	empty := func(v any) bool { return v == nil || text(v) == "{}" || text(v) == "[]" }
+	if empty(before) || !empty(after) {
 		return ""
 	}
 	return "goes; it was " + say(before)
@@ -193,6 +198,50 @@ func narrows(before, after any) string {
 	return loses(before, after)
 }
 
+// withdraws is a list without an element that it had, unless it has a * for all.
+func withdraws(before, after any) string {
+	if contains(values(after), "*") {
+		return ""
+	}
+	return loses(before, after)
+}
+
+// rate is a schedule at an interval.
+var rate = regexp.MustCompile(`^rate\((\d+) (minute|hour|day)s?\)$`)
+
+// tenfold is a number, or the interval of a schedule, that is ten times as high or low, or more. unset is AWS's value
+// of one that is missing; with "" it has to have been there.
+func tenfold(unset string) func(before, after any) string {
+	amount := func(v any) float64 {
+		said, unit := cmp.Or(text(v), unset), 1.0
+		if parts := rate.FindStringSubmatch(said); parts != nil {
+			said, unit = parts[1], map[string]float64{"minute": 60, "hour": 3600, "day": 86400}[parts[2]]
+		}
+		n, err := strconv.ParseFloat(said, 64)
+		if err != nil {
+			return 0
+		}
+		return cmp.Or(n*unit, 1)
+	}
+	return func(before, after any) string {
+		was, is := amount(before), amount(after)
+		if was*is <= 0 || was/is < 10 && is/was < 10 {
+			return ""
+		}
+		return fmt.Sprintf("changes tenfold or more, from %s to %s", cmp.Or(say(before), unset), cmp.Or(say(after), unset))
+	}
+}
+
+// accountIn matches the account in an ARN.
+var accountIn = regexp.MustCompile(`:\d{12}:`)
+
+// foreign reports whether the value names an account that is not the stack's, and that it did not name before.
+func (c *comparison) foreign(p pair) bool {
+	return slices.ContainsFunc(accountIn.FindAllString(text(p.after), -1), func(account string) bool {
+		return account != ":"+c.environment.Account+":" && !strings.Contains(text(p.before), account)
+	})
+}
+
 // missing returns what is said of the values that are not among the others.
 func missing(of, among []any) []string {
 	var all []string
@@ -214,7 +263,7 @@ type pair struct {
 func (p pair) turns() string { return turns(p.path, say(p.before), say(p.after)) }
 
 // pairs returns the values of a path in two resources, by the names of objects, and by the Id, the Region, the name of
-// an index or the place of elements of lists.
+// an index, the name or the place of elements of lists.
 func pairs(before, after any, path []string, said string) []pair {
 	if len(path) == 0 {
 		return []pair{{said, before, after}}
@@ -234,6 +283,15 @@ func pairs(before, after any, path []string, said string) []pair {
 	return all
 }
 
+// pathPairs returns the values of several paths, which | separates.
+func pathPairs(before, after any, paths string) []pair {
+	var all []pair
+	for path := range strings.SplitSeq(paths, "|") {
+		all = append(all, pairs(before, after, strings.FieldsFunc(path, func(r rune) bool { return r == '.' }), "")...)
+	}
+	return all
+}
+
 // members returns the members of an object, or the elements of a list by a name.
 func members(v any) map[string]any {
 	object, ok := v.(map[string]any)
@@ -243,7 +301,7 @@ func members(v any) map[string]any {
 	object = map[string]any{}
 	for i, element := range list(v) {
 		name := cmp.Or(text(at(element, "Id")), text(at(element, "Region")), text(at(element, "IndexName")),
-			strconv.Itoa(i))
+			text(at(element, "Name")), strconv.Itoa(i))
 		object[name] = element
 	}
 	return object
@@ -259,14 +317,18 @@ func (c *comparison) rules(kind, where string, old, changed *resource, before, a
 		}
 		id, noun := r.id, r.noun
 		if where != "" {
-			id, noun = id+"-"+where, noun+" in "+where
+			id, noun = id+"-"+where, noun+" in "+where // Rules of parts have nouns.
 		}
-		for _, p := range pairs(before, after, strings.Split(r.path, "."), "") {
+		for _, p := range pathPairs(before, after, r.path) {
 			how := r.is(p.before, p.after)
-			if how == "" {
+			if how == "" || r.foreign && !c.foreign(p) || r.stays && c.refersToRemoved(p.before) {
 				continue
 			}
-			got, by := fmt.Sprintf("%s (%s) %s", noun, p.path, how), p.path+" of "+changed.constructPath()
+			c.judge(changed, p.path)
+			got, by := p.path+" "+how, p.path+" of "+changed.constructPath()
+			if noun != "" {
+				got = fmt.Sprintf("%s (%s) %s", noun, p.path, how)
+			}
 			same := func(f Change) bool { return f.ID == id+":"+changed.id }
 			if i := slices.IndexFunc(c.findings[first:], same); i >= 0 {
 				f := &c.findings[first+i]

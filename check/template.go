@@ -257,7 +257,7 @@ func simplify(v any, known map[string]string) any {
 	evaluator := intrinsic.Evaluator{Names: names(known), Partial: true, Problem: func(path, problem string) error {
 		return errors.New(path + ": " + problem)
 	}}
-	value, err := evaluator.Value(scalars(v), "")
+	value, err := evaluator.Value(intrinsic.Canonical(scalars(v)), "")
 	if _, none := value.(intrinsic.Absent); none || err != nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,7 +63,7 @@ type checkedStack struct {
 	// New is true if no stack of that name is deployed.
 	New      bool            `json:"new"`
 	Findings []checkedChange `json:"findings"`
-	// Notes are about the template alone, such as alarms that notify no one. They are no reason against a deployment.
+	// Notes are no reason against a deployment: alarms that notify no one, and changes about which there is no finding.
 	Notes []string `json:"notes,omitempty"`
 	// Error says why the stack could not be checked.
 	Error string `json:"error,omitempty"`
@@ -195,7 +196,35 @@ func (c *checkCommand) stack(ctx context.Context, configuration aws.Config, temp
 		finding.ID = template.DisplayID + "/" + finding.ID
 		result.Findings = append(result.Findings, checkedChange{finding, slices.Contains(c.Accept, finding.ID)})
 	}
+	environment.Importers = nil
+	result.Notes = append(result.Notes, foldNotes(check.Notes(deployed, proposed, environment))...)
 	return result, nil
+}
+
+// foldNotes returns one text for the notes of each resource type. It names a change once, with the resources that have
+// it.
+func foldNotes(notes []check.Note) []string {
+	paths, changes := map[string][]string{}, map[string][]string{}
+	for _, note := range notes {
+		change := fmt.Sprintf("%s from %s to %s", note.Property, note.Before, note.After)
+		if key := note.Type + " " + change; paths[key] == nil {
+			changes[note.Type] = append(changes[note.Type], change)
+		}
+		paths[note.Type+" "+change] = append(paths[note.Type+" "+change], note.Path)
+	}
+	var texts []string
+	for _, kind := range slices.Sorted(maps.Keys(changes)) {
+		var all []string
+		for _, change := range changes[kind] {
+			of := paths[kind+" "+change]
+			if len(of) > 3 {
+				of = append(of[:3:3], fmt.Sprintf("%d more", len(of)-3))
+			}
+			all = append(all, change+" ("+strings.Join(of, ", ")+")")
+		}
+		texts = append(texts, kind+" changes, without a finding: "+strings.Join(all, "; "))
+	}
+	return texts
 }
 
 func readTemplate(path string) (*check.Template, error) {

@@ -177,6 +177,10 @@ func TestCheck(t *testing.T) {
 			"accepted warning shop/drop:T", ""},
 		"Silent": {deployed(silent), here, shop(silent), nil, 0,
 			"shop: nothing speaks against the deployment\n  note: 1 of 2 alarms notify no one: ", ""},
+		"Note": {deployed(`{"Resources": {"F": {"Type": "AWS::Lambda::Function", "Properties": {"MemorySize": 256}}}}`), here,
+			shop(`{"Resources": {"F": {"Type": "AWS::Lambda::Function", "Properties": {"MemorySize": 512}}}}`),
+			[]string{"--strict"}, 0, "shop: nothing speaks against the deployment\n  note: AWS::Lambda::Function changes, " +
+				"without a finding: MemorySize from 256 to 512 (F)\n", ""},
 		"SilentFirst": {nil, here, shop(silent), nil, 0,
 			"a first deployment has nothing to lose\n  note: 1 of 2 alarms notify no one: ", ""},
 		"Parameter": {deployed(parameter), here, shop(literal), nil, 0, "nothing speaks against", ""},
