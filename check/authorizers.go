@@ -127,7 +127,8 @@ func (c *comparison) authorizers() {
 		for key, route := range sorted(changed.routes) {
 			if old.routes[key] == nil && isOpen(route) && c.guarded(old, route) {
 				c.warn(c.madeBy(c.proposedMetadata, route), "opens-route", route,
-					"the route "+text(route.at("RouteKey"))+" is new and open; most deployed routes of its function ask who calls",
+					"the route "+text(route.at("RouteKey"))+" is new and open; most deployed routes of its function "+
+						"ask who calls",
 					"Everyone may call it, and the function may take for granted that callers are known.",
 					"Give the route an authorizer, or a function of its own.")
 			}

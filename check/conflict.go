@@ -81,7 +81,8 @@ var uniques = map[string]unique{
 			"to name that."},
 	"AWS::ApiGatewayV2::ApiMapping": {noun: "API mapping", key: parts("DomainName", "ApiMappingKey?"),
 		meanwhile: "Meanwhile the domain name leads to no API."},
-	"AWS::Lambda::EventInvokeConfig": {noun: "setting of asynchronous invocations", key: parts("FunctionName", "Qualifier"),
+	"AWS::Lambda::EventInvokeConfig": {
+		noun: "setting of asynchronous invocations", key: parts("FunctionName", "Qualifier"),
 		meanwhile: "Meanwhile the function has AWS Lambda's own: two retries in six hours, and no queue for " +
 			"what fails."},
 	"AWS::S3::BucketPolicy": {noun: "bucket policy", key: parts("Bucket"),
@@ -221,7 +222,8 @@ func (c *comparison) clashes() []conflict {
 			for _, holder := range holders[key] {
 				// Two deployed resources with one key have opposite conditions.
 				clash := conflict{holder, r}
-				if (!same || holder.id == id && len(c.marked(replaces, own, r, nil)) > 0) && !slices.Contains(all, clash) {
+				again := same && holder.id == id && len(c.marked(replaces, own, r, nil)) > 0
+				if (!same || again) && !slices.Contains(all, clash) {
 					all = append(all, clash)
 				}
 			}

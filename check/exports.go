@@ -82,9 +82,11 @@ func (c *comparison) exports(deployed, proposed map[string]exported) {
 			c.addBy(by, Refusal, "export", r, got+"; "+join(stacks)+" imports it",
 				"CloudFormation does not change or remove an export that another stack imports: the deployment fails "+
 					"and rolls back.",
-				do("Leave what the value is of as deployed, and keep the export: stack.ExportValue(value, nil), also if "+
+				do("Leave what the value is of as deployed, and keep the export: stack.ExportValue(value, nil), also "+
+					"if "+
 					"no construct refers to it any more."),
-				deploy("ExportValue in the stack", "all stacks, with the old export. What %s needs instead comes beside "+
+				deploy("ExportValue in the stack", "all stacks, with the old export. What %s needs instead comes "+
+					"beside "+
 					"it, under another name.", join(stacks)),
 				deploy("without ExportValue", "this template, once %s imports it no more.", join(stacks)))
 		case !known:

@@ -43,8 +43,8 @@ func (c *comparison) variables(old, changed *resource) {
 }
 
 // visibility reports queues whose messages come again while their function still has them ("Configuring an Amazon SQS
-// queue to use with Lambda", AWS Lambda developer guide: at least six times the function's time-out). AWS Lambda refuses
-// a mapping of a queue that hides messages for less than that time-out (CreateEventSourceMapping).
+// queue to use with Lambda", AWS Lambda developer guide: at least six times the function's time-out). AWS Lambda
+// refuses a new mapping if the queue hides messages for less than that time-out (CreateEventSourceMapping).
 func (c *comparison) visibility() {
 	// lacks is 0 if the time is enough, 1 if it is below six times the time-out, and 2 if it is below that.
 	short := func(resources map[string]*resource, mapping *resource) (q *resource, seconds, timeout, lacks int) {
@@ -78,7 +78,8 @@ func (c *comparison) visibility() {
 			fmt.Sprintf("messages are hidden for %d seconds, and the function may take %d", seconds, timeout)
 		keep := fmt.Sprintf("Set it to at least six times the function's time-out: %d.", 6*timeout)
 		if lacks == 2 && old == nil {
-			c.addBy(by, Refusal, "stops-visibility", q, got, "AWS Lambda refuses the mapping (\"Queue visibility timeout "+
+			c.addBy(by, Refusal, "stops-visibility", q, got, "AWS Lambda refuses the mapping (\"Queue visibility "+
+				"timeout "+
 				"is less than Function timeout\"): the deployment fails and rolls back.", do("%s", keep))
 			continue
 		}

@@ -271,7 +271,8 @@ func (c *comparison) replacement(kind kind, old, changed *resource) {
 			do("Leave %s as it is deployed, unless you want a new %s.", p.path, kind.noun))
 		return
 	}
-	if may := c.marked(mayReplace, old, changed, nil); len(may) > 0 && kind.severity == Refusal && kind.noun != "table" {
+	may := c.marked(mayReplace, old, changed, nil)
+	if len(may) > 0 && kind.severity == Refusal && kind.noun != "table" {
 		c.judge(changed, may[0].path)
 		c.addBy(may[0].path+" of "+changed.constructPath(), Warning, "may-replace", changed, may[0].turns(),
 			"Some changes of this property replace the "+kind.noun+" by a new, empty one: "+kind.loss+" then.",

@@ -8,24 +8,16 @@ import (
 
 // Types of resources that several comparisons name.
 const (
-	lambdaFunction    = "AWS::Lambda::Function"
-	userPool          = "AWS::Cognito::UserPool"
-	userPoolClient    = "AWS::Cognito::UserPoolClient"
-	httpAPI           = "AWS::ApiGatewayV2::Api"
-	httpStage         = "AWS::ApiGatewayV2::Stage"
-	eventInvokeConfig = "AWS::Lambda::EventInvokeConfig"
-	schedule          = "AWS::Scheduler::Schedule"
-	eventRule         = "AWS::Events::Rule"
-	queue             = "AWS::SQS::Queue"
-	bucket            = "AWS::S3::Bucket"
-	alarm             = "AWS::CloudWatch::Alarm"
-	subscription      = "AWS::SNS::Subscription"
-	workGroup         = "AWS::Athena::WorkGroup"
-	iamRole           = "AWS::IAM::Role"
-	webACL            = "AWS::WAFv2::WebACL"
-	distribution      = "AWS::CloudFront::Distribution"
-	recordSet         = "AWS::Route53::RecordSet"
-	integration       = "AWS::ApiGatewayV2::Integration"
+	lambdaFunction = "AWS::Lambda::Function"
+	userPool       = "AWS::Cognito::UserPool"
+	schedule       = "AWS::Scheduler::Schedule"
+	queue          = "AWS::SQS::Queue"
+	bucket         = "AWS::S3::Bucket"
+	alarm          = "AWS::CloudWatch::Alarm"
+	subscription   = "AWS::SNS::Subscription"
+	distribution   = "AWS::CloudFront::Distribution"
+	recordSet      = "AWS::Route53::RecordSet"
+	integration    = "AWS::ApiGatewayV2::Integration"
 )
 
 // otherKeys are the keys of types that the table of types does not say, as parts of [parts].

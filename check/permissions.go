@@ -88,7 +88,8 @@ func (c *comparison) permissions() {
 			}
 		}
 		for _, g := range grants {
-			if (g.action != apiGateway || decides(c.deployed, id) && decides(c.proposed, id)) && !g.covered(has[id]) && !c.refersToRemoved(g.on) {
+			counts := g.action != apiGateway || decides(c.deployed, id) && decides(c.proposed, id)
+			if counts && !g.covered(has[id]) && !c.refersToRemoved(g.on) {
 				lost = append(lost, fmt.Sprintf("%s from %s", g.action, cmp.Or(say(g.on), "anywhere")))
 			}
 		}

@@ -27,7 +27,7 @@ var explained = []struct {
 			"CloudFormation makes a new, empty one."},
 		{"replace", "Another property changes that makes a new one, as CloudFormation's data about each type says; " +
 			"in `AWS::DynamoDB::Table` also the type of any attribute. Or the property refers to a resource that is " +
-			"replaced."},
+			"replaced. Of a resource that holds nothing it is a `conflict` if the template names it, and else a note."},
 		{"may-replace", "A property of a store changes, and some changes of it make a new one."},
 		{"unsupported", "A property changes that no update changes, of any type: the class of a log group, or " +
 			"whether a KMS key is a multi-Region one."},
@@ -35,8 +35,8 @@ var explained = []struct {
 		{"condition", "The condition on which such a resource exists is another."},
 		{"policy", "The policy that keeps a resource, `DeletionPolicy` or `UpdateReplacePolicy`, goes."},
 		{"protection", "Deletion protection goes."},
-		{"export", "An export that another deployed stack imports goes, gets another name or another value, or is of a " +
-			"resource that is replaced."},
+		{"export", "An export that another deployed stack imports goes, gets another name or another value, or is of " +
+			"a resource that is replaced."},
 		{"exports", "The same of exports of which the check cannot learn who imports them: without AWS, or without " +
 			"the permission `cloudformation:ListImports`."},
 		{"nested", "The template of a nested stack is another, and the check could not get the deployed one. Else it " +
@@ -119,8 +119,8 @@ var explained = []struct {
 		{"opens-firewall", "A web ACL loses a rule, only counts, lets pass by default, or raises the limit of an " +
 			"address; or a distribution loses its web ACL."},
 		{"opens-edge", "A distribution has another cache policy, serves requests without TLS, or by an older version."},
-		{"opens-authorizer", "A function that decides who calls is another one, is asked by another part of the request, " +
-			"or its answers are kept longer."},
+		{"opens-authorizer", "A function that decides who calls is another one, is asked by another part of the " +
+			"request, or its answers are kept longer."},
 		{"opens-route", "A route is new and open, and most deployed routes of its function ask who calls."},
 		{"opens-throttle", "The throttle of a stage or a route goes."},
 		{"opens-origins", "An API takes calls of pages of every site, or with credentials."},
@@ -140,8 +140,8 @@ var explained = []struct {
 			"pattern."},
 		{"stops-failures", "A failure destination, dead-letter queue or redrive policy goes; failures are tried less " +
 			"often or less long, take a whole batch with them, or are not seen; a queue keeps messages less long."},
-		{"stops-visibility", "The visibility time-out of a queue falls below six times the time-out of its function, or " +
-			"below that. Refused: it is below that, and the mapping is new."},
+		{"stops-visibility", "The visibility time-out of a queue falls below six times the time-out of its function, " +
+			"or below that. Refused: it is below that, and the mapping is new."},
 		{"stops-trigger", "A trigger of a user pool goes."},
 		{"stops-sign-in", "An app client loses a way to sign in, a flow, a scope or an address."},
 		{"stops-audience", "An API no longer takes the tokens of an app client."},
@@ -153,23 +153,28 @@ var explained = []struct {
 		{"stops-firewall", "The scope of a web ACL changes."},
 		{"stops-edge", "A distribution loses a name, leads elsewhere, or is disabled."},
 		{"stops-dns", "A DNS record leads elsewhere."},
-		{"tenfold", "A throttle, an interval, a threshold, a delay or a concurrency is ten times as high or low, or more."},
+		{"tenfold", "A throttle, an interval, a threshold, a delay or a concurrency is ten times as high or low, or " +
+			"more."},
 		{"stops-notice", "The actions of an alarm are switched off, it tells fewer, or watches something else; a " +
 			"subscription gets a filter."},
-		{"stops-variable", "A variable of a function names another table, bucket, secret, queue, stream or bus than it " +
-			"did; or none, and the code stays. Texts count in variables whose names end in `TABLE`, `BUCKET`, " +
+		{"stops-variable", "A variable of a function names another table, bucket, secret, queue, stream or bus than " +
+			"it did; or none, and the code stays. Texts count in variables whose names end in `TABLE`, `BUCKET`, " +
 			"`SECRET`, `QUEUE`, `STREAM` or `BUS`, also before `_NAME`, `_ARN`, `_URL` or `_ID`."},
 	}},
 }
 
 // docs/reference/check.md explains every id that a finding can have, and has the types that the check knows.
 func TestReference(t *testing.T) {
-	t.Parallel()
+	t.Run("Types", testTypes)
 	page, found := &reference.Page{}, severities(t)
 	page.Heading(1, "What onesynth check finds")
 	page.Text("The id of a finding is the stack, one of the words below, and the logical id of the resource, such as "+
 		"`onesynth-todo-prod/ttl:TodoDatabaseAppDataA1556560`. A name may follow the word, as in "+
 		"`attribute-due_date`. [Check a deployment](../guide/deploy.md#check-a-deployment) says how to go on.", "", "")
+	page.Text("A refusal is a change that fails, or that loses data or a way to restore it: the command ends with 1. "+
+		"A "+
+		"warning is a change that succeeds, with an effect that its author may not expect: it counts with `--strict` "+
+		"alone. Every other changed property of a resource that stays is a [note](#what-is-noted).", "", "")
 	for _, section := range explained {
 		page.Heading(2, section.heading)
 		page.Text(section.about, "", "")
@@ -201,7 +206,13 @@ func TestReference(t *testing.T) {
 			}
 		}
 		for i, loss := range losses {
-			page.Item(i == 0, fmt.Sprintf("%s: %s.", strings.Join(types[loss], ", "), loss), "", "")
+			also := ""
+			if k, _ := kindOf(strings.Trim(types[loss][0], "`")); k.stateless {
+				also = ". No warning if a new one has the same properties, or another name"
+			} else if k.replaced != "" {
+				also = "; that it is renamed or replaced is refused"
+			}
+			page.Item(i == 0, fmt.Sprintf("%s: %s%s.", strings.Join(types[loss], ", "), loss, also), "", "")
 		}
 		if severity == Refusal {
 			page.Text("It warns of the same for these:", "", "")
@@ -225,9 +236,53 @@ func TestReference(t *testing.T) {
 		"`GET /tasks/{id}`.", "", "")
 	page.Text("The same is true of every other resource to which a template gives a physical name, such as a "+
 		"function, a role or an alarm: also if another property changes that replaces it. Another name, or none, is "+
-		"enough then. What identifies a resource, and what replaces it, is in a table of all types of CloudFormation. "+
-		"It comes of the resource database of the CDK command, which is under the Apache License 2.0 (Copyright "+
-		"Amazon.com, Inc. or its affiliates).", "", "")
+		"enough then.", "", "")
+
+	page.Heading(2, "What comes from CloudFormation's data")
+	counts, unchanging := map[string]int{}, []string{}
+	for name, fields := range sorted(typeLines()) {
+		for property := range strings.FieldsSeq(fields[typeReplaces]) {
+			counts[property[:1]]++
+			if path, _, _ := strings.Cut(property[1:], "="); property[:1] == fixed {
+				unchanging = append(unchanging, "`"+path+"` of `"+name+"`")
+			}
+		}
+	}
+	page.Text(fmt.Sprintf("What identifies a resource and what replaces it is in a table of %d types: %d properties "+
+		"whose change makes a new one, and %d some of whose changes do. It comes of the resource database of the CDK "+
+		"command, which is under the Apache License 2.0 (Copyright Amazon.com, Inc. or its affiliates). No update "+
+		"changes these: %s.", len(typeLines()), counts[replaces], counts[mayReplace], strings.Join(unchanging, ", ")),
+		"", "")
+
+	page.Heading(2, "What is noted")
+	page.Text("A changed property of a resource that stays, about which there is no finding, is a note: the property "+
+		"before and after, folded by type. Notes never end the command with 1, also with `--strict`. There are none "+
+		"of "+
+		"code, assets, descriptions, tags and the metadata of resources, and of what is compared by its meaning: "+
+		"policies, keys and indexes of tables, columns of the lake, and who may call a route. A text is compared by "+
+		"what "+
+		"it gives: `Fn::Sub` and `Fn::Join` may be exchanged.", "", "")
+
+	page.Heading(2, "What it does not see")
+	for i, unseen := range []string{
+		"Changes by hand: it knows templates, not resources. `Fn::If` within properties, and values that " +
+			"CloudFormation alone knows. A deployed template in YAML, which `cdk import` leaves behind: the error " +
+			"says how to compare with a copy in JSON. A stack that leaves the app: `cdk deploy` leaves it alone, too.",
+		"What a change of load balancers, networks, databases or other types without a rule opens or stops: the " +
+			"change is a note.",
+		"Managed policies that the template does not declare, but for AWS's administrators and `…FullAccess`; what a " +
+			"permissions boundary allows; permissions of Amazon API Gateway other than for routes and authorizers of " +
+			"HTTP APIs.",
+		"Which of two conditions of a statement is wider: two that are written differently are different.",
+		"Whether a filter, event pattern or schedule still matches anything. It names each pattern that goes.",
+		"Routes and functions that go, code that fails, and limits of an account.",
+		"Nested stacks and importers of exports without AWS, but for files beside that of `--against` and stacks of " +
+			"the assembly.",
+		"Warm throughput that DynamoDB has raised by itself, and shards of other functions than those with the " +
+			"variables `SHARDS`, `READ_SHARDS` and one for a table (`…_TABLE`).",
+	} {
+		page.Item(i == 0, unseen, "", "")
+	}
 	page.Check(t, "check")
 }
 
@@ -243,8 +298,8 @@ func severities(t *testing.T) map[string][]string {
 			all[id] = append(all[id], severity)
 		}
 	}
-	for _, r := range propertyRules {
-		add(r.id, string(cmp.Or(r.severity, Warning)))
+	for _, r := range propertyRules() {
+		add(r.ID, string(cmp.Or(r.Severity, Warning)))
 	}
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -281,13 +336,13 @@ func severities(t *testing.T) map[string][]string {
 // properties names the properties in which the rules look for a change, by the types of resources.
 func properties(id string) string {
 	paths := map[string][]string{}
-	for _, r := range propertyRules {
-		if r.id == id {
-			kind := r.kind
+	for _, r := range propertyRules() {
+		if r.ID == id {
+			kind := r.Kind
 			if strings.HasPrefix(kind, "AWS::") {
 				kind = "`" + kind + "`"
 			}
-			for path := range strings.SplitSeq(r.path, "|") {
+			for path := range strings.SplitSeq(r.Path, "|") {
 				paths[kind] = append(paths[kind], "`"+path+"`")
 			}
 		}

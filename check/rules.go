@@ -2,6 +2,8 @@ package check
 
 import (
 	"cmp"
+	_ "embed" // for the rules
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -9,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Kinds of rules besides the types of resources: for tables of either type, and for each of their replicas.
@@ -19,26 +22,70 @@ const (
 
 // rule is a change of one property that opens, stops or loses something, although the deployment succeeds.
 type rule struct {
-	// id is the first part of the finding's.
-	id string
-	// severity is that of the finding; "" is [Warning].
-	severity Severity
-	// kind is the resource type, and path the property, with dots between levels; * is any part of a name in an object,
+	// ID is the first part of the finding's.
+	ID string
+	// Severity is that of the finding; "" is [Warning].
+	Severity Severity
+	// Kind is the resource type, and Path the property, with dots between levels; * is any part of a name in an object,
 	// and all of it any element of a list. | separates several paths.
-	kind, path string
-	// is says how the property changes, or "" if the change is none of those. A missing property is nil.
-	is func(before, after any) string
-	// fresh is true if it counts in a new resource, too, as a change from nothing.
-	fresh bool
-	// foreign is true if it counts only with another account in the value, and stays if only while what the property
+	Kind, Path string
+	// Is names one of [hows], with its values. Often the first is AWS's value of a property that is missing.
+	Is []string
+	// Fresh is true if it counts in a new resource, too, as a change from nothing.
+	Fresh bool
+	// Foreign is true if it counts only with another account in the value, and Stays if only while what the property
 	// referred to is still in the template.
-	foreign, stays bool
-	// noun says what the property is, if its path does not; it begins Got. why is the finding's.
-	noun, why string
-	// do is the first step; "" is to leave the property as deployed. save is what to do before the change in spite of a
+	Foreign, Stays bool
+	// Noun says what the property is, if its path does not; it begins Got. Why is the finding's.
+	Noun, Why string
+	// Do is the first step; "" is to leave the property as deployed. Save is what to do before the change in spite of a
 	// refusal, for [comparison.fill]; "" if nothing helps.
-	do, save string
+	Do, Save string
+
+	is how
 }
+
+// how says how a property changes, or "" if the change is none of a kind. A missing property is nil.
+type how func(before, after any) string
+
+// hows make the functions of rules of their values.
+var hows = map[string]func(values ...string) how{
+	"becomes":   func(v ...string) how { return becomes(v[0], v[1:]...) },
+	"changes":   func(v ...string) how { return changes(v[0]) },
+	"cools":     func(...string) how { return cools },
+	"descends":  func(v ...string) how { return descends(v[0], v[1:]...) },
+	"falls":     func(v ...string) how { return falls(v[0]) },
+	"gains":     func(v ...string) how { return gains(v...) },
+	"goes":      func(...string) how { return goes },
+	"loses":     func(...string) how { return loses },
+	"narrows":   func(...string) how { return narrows },
+	"off":       func(v ...string) how { return off(v[0]) },
+	"rises":     func(v ...string) how { return rises(v[0]) },
+	"set":       func(...string) how { return set },
+	"shortens":  func(...string) how { return shortens },
+	"silently":  func(...string) how { return silently },
+	"tenfold":   func(v ...string) how { return tenfold(v[0]) },
+	"withdraws": func(...string) how { return withdraws },
+}
+
+// rulesText are the rules, in JSON. The meaning and AWS's value of a property that is missing are from the
+// CloudFormation template reference, where also stands that a secret gets a new value after each change; that warm
+// throughput never falls is from "Understanding DynamoDB warm throughput", developer guide.
+//
+//go:embed rules.json
+var rulesText []byte
+
+// propertyRules are the changes of single properties that open, stop or lose something, or that need care.
+var propertyRules = sync.OnceValue(func() []rule {
+	var all []rule
+	if err := json.Unmarshal(rulesText, &all); err != nil {
+		panic(err) // The rules are a part of the program.
+	}
+	for i, r := range all {
+		all[i].is = hows[r.Is[0]](r.Is[1:]...)
+	}
+	return all
+})
 
 // goes is a property that is no longer there, or empty.
 func goes(before, after any) string {
@@ -228,7 +275,8 @@ func tenfold(unset string) func(before, after any) string {
 		if was*is <= 0 || was/is < 10 && is/was < 10 {
 			return ""
 		}
-		return fmt.Sprintf("changes tenfold or more, from %s to %s", cmp.Or(say(before), unset), cmp.Or(say(after), unset))
+		return fmt.Sprintf("changes tenfold or more, from %s to "+
+			"%s", cmp.Or(say(before), unset), cmp.Or(say(after), unset))
 	}
 }
 
@@ -311,17 +359,17 @@ func members(v any) map[string]any {
 // of it that where names. old is nil if the resource is new. One finding has all of an id.
 func (c *comparison) rules(kind, where string, old, changed *resource, before, after any) {
 	first := len(c.findings)
-	for _, r := range propertyRules {
-		if r.kind != kind || old == nil && !r.fresh {
+	for _, r := range propertyRules() {
+		if r.Kind != kind || old == nil && !r.Fresh {
 			continue
 		}
-		id, noun := r.id, r.noun
+		id, noun := r.ID, r.Noun
 		if where != "" {
 			id, noun = id+"-"+where, noun+" in "+where // Rules of parts have nouns.
 		}
-		for _, p := range pathPairs(before, after, r.path) {
+		for _, p := range pathPairs(before, after, r.Path) {
 			how := r.is(p.before, p.after)
-			if how == "" || r.foreign && !c.foreign(p) || r.stays && c.refersToRemoved(p.before) {
+			if how == "" || r.Foreign && !c.foreign(p) || r.Stays && c.refersToRemoved(p.before) {
 				continue
 			}
 			c.judge(changed, p.path)
@@ -333,20 +381,20 @@ func (c *comparison) rules(kind, where string, old, changed *resource, before, a
 			if i := slices.IndexFunc(c.findings[first:], same); i >= 0 {
 				f := &c.findings[first+i]
 				f.Got, f.By = f.Got+", "+got, f.By+"; "+by
-				if !strings.Contains(f.Why, r.why) {
-					f.Why += " " + r.why
+				if !strings.Contains(f.Why, r.Why) {
+					f.Why += " " + r.Why
 				}
 				continue
 			}
-			keep := cmp.Or(r.do, "Leave it as deployed.")
+			keep := cmp.Or(r.Do, "Leave it as deployed.")
 			switch {
-			case r.severity != Refusal:
-				c.warn(by, id, changed, got, r.why, keep)
-			case r.save == "":
-				c.addBy(by, Refusal, id, changed, got, r.why, do("%s", keep))
+			case r.Severity != Refusal:
+				c.warn(by, id, changed, got, r.Why, keep)
+			case r.Save == "":
+				c.addBy(by, Refusal, id, changed, got, r.Why, do("%s", keep))
 			default:
-				c.addBy(by, Refusal, id, changed, got, r.why,
-					do("%s", keep), do("If it has to be: %s. Then accept this finding.", c.fill(r.save, old)))
+				c.addBy(by, Refusal, id, changed, got, r.Why,
+					do("%s", keep), do("If it has to be: %s. Then accept this finding.", c.fill(r.Save, old)))
 			}
 		}
 	}

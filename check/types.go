@@ -18,7 +18,9 @@ import (
 var typeTable []byte
 
 // typeLines returns the fields of the table's lines by resource type.
-var typeLines = sync.OnceValue(func() map[string][]string {
+var typeLines = sync.OnceValue(readTypes)
+
+func readTypes() map[string][]string {
 	all := map[string][]string{}
 	reader, err := gzip.NewReader(bytes.NewReader(typeTable))
 	if err != nil {
@@ -33,7 +35,7 @@ var typeLines = sync.OnceValue(func() map[string][]string {
 		all[fields[0]] = fields[1:]
 	}
 	return all
-})
+}
 
 // The fields of a line after the type.
 const (
@@ -78,6 +80,10 @@ func (c *comparison) marked(mark string, old, changed *resource, also func(id st
 			continue
 		}
 		for _, p := range pairs(old.properties, changed.properties, strings.Split(path, "."), "") {
+			if strings.Contains(path, "*") && (p.before == nil || p.after == nil) {
+				// An element of a list is new, or goes.
+				continue
+			}
 			if p.before == nil && unset != "" {
 				p.before = unset
 			}

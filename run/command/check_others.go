@@ -110,7 +110,8 @@ func (c *checkCommand) nested(ctx context.Context, configuration aws.Config, fol
 		if n.Deployed == nil {
 			continue
 		}
-		if n.Environment.Nested, err = c.nested(ctx, configuration, folder, n.Environment, n.Deployed, after); err != nil {
+		n.Environment.Nested, err = c.nested(ctx, configuration, folder, n.Environment, n.Deployed, after)
+		if err != nil {
 			return nil, err
 		}
 		all[id] = n

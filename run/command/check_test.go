@@ -179,8 +179,8 @@ func TestCheck(t *testing.T) {
 			"shop: nothing speaks against the deployment\n  note: 1 of 2 alarms notify no one: ", ""},
 		"Note": {deployed(`{"Resources": {"F": {"Type": "AWS::Lambda::Function", "Properties": {"MemorySize": 256}}}}`), here,
 			shop(`{"Resources": {"F": {"Type": "AWS::Lambda::Function", "Properties": {"MemorySize": 512}}}}`),
-			[]string{"--strict"}, 0, "shop: nothing speaks against the deployment\n  note: AWS::Lambda::Function changes, " +
-				"without a finding: MemorySize from 256 to 512 (F)\n", ""},
+			[]string{"--strict"}, 0, "shop: nothing speaks against the deployment\n  note: AWS::Lambda::Function " +
+				"changes, without a finding: MemorySize from 256 to 512 (F)\n", ""},
 		"SilentFirst": {nil, here, shop(silent), nil, 0,
 			"a first deployment has nothing to lose\n  note: 1 of 2 alarms notify no one: ", ""},
 		"Parameter": {deployed(parameter), here, shop(literal), nil, 0, "nothing speaks against", ""},
@@ -274,7 +274,8 @@ func TestCheckOthers(t *testing.T) {
 		"ExportUnused": {map[string]string{"shop": exports("", output), "user": nothing},
 			map[string]string{"shop": exports("", "")}, nil, 0, "nothing speaks against"},
 		"ExportOfOwnStack": {map[string]string{"shop": exports("", output), "user": imports, "forbidden": nothing},
-			map[string]string{"shop": exports("", ""), "user": nothing}, nil, 1, "the export shop:Q goes; user imports it"},
+			map[string]string{"shop": exports("", ""), "user": nothing}, nil, 1,
+			"the export shop:Q goes; user imports it"},
 		"ExportUnknown": {map[string]string{"shop": exports("", output), "forbidden": nothing},
 			map[string]string{"shop": exports("", "")}, nil, 0, "warning shop/exports:Out"},
 		"NestedLoss": {map[string]string{"shop": nested("a", `"Name": "n"`), "shop-Nested": bucket},
