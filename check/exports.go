@@ -1,9 +1,6 @@
 package check
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // exported is an export of a stack: the logical id of its output, and its value.
 type exported struct {
@@ -79,15 +76,13 @@ func (c *comparison) exports(deployed, proposed map[string]exported) {
 		switch {
 		case len(stacks) > 0:
 			by := "the output " + before.id
-			c.addBy(by, Refusal, "export", r, got+"; "+join(stacks)+" imports it",
+			c.addBy(by, Refusal, "export", r, got+"; it is imported by "+join(stacks),
 				"CloudFormation does not change or remove an export that another stack imports: the deployment fails "+
 					"and rolls back.",
 				do("Leave what the value is of as deployed, and keep the export: stack.ExportValue(value, nil), also "+
-					"if "+
-					"no construct refers to it any more."),
+					"if no construct refers to it any more."),
 				deploy("ExportValue in the stack", "all stacks, with the old export. What %s needs instead comes "+
-					"beside "+
-					"it, under another name.", join(stacks)),
+					"beside it, under another name.", join(stacks)),
 				deploy("without ExportValue", "this template, once %s imports it no more.", join(stacks)))
 		case !known:
 			unknown = append(unknown, got)
@@ -100,7 +95,7 @@ func (c *comparison) exports(deployed, proposed map[string]exported) {
 		c.warn("the outputs of the stack", "exports", first, join(unknown),
 			"CloudFormation does not change or remove an export that another stack imports: the deployment fails and "+
 				"rolls back. The check could not learn who imports it.",
-			fmt.Sprintf("Ask who does: aws cloudformation list-imports --export-name NAME. Keep it with "+
-				"stack.ExportValue for as long as a stack does."))
+			"Ask who does: aws cloudformation list-imports --export-name NAME. Keep it with stack.ExportValue for as "+
+				"long as a stack does.")
 	}
 }

@@ -79,8 +79,7 @@ func (c *comparison) visibility() {
 		keep := fmt.Sprintf("Set it to at least six times the function's time-out: %d.", 6*timeout)
 		if lacks == 2 && old == nil {
 			c.addBy(by, Refusal, "stops-visibility", q, got, "AWS Lambda refuses the mapping (\"Queue visibility "+
-				"timeout "+
-				"is less than Function timeout\"): the deployment fails and rolls back.", do("%s", keep))
+				"timeout is less than Function timeout\"): the deployment fails and rolls back.", do("%s", keep))
 			continue
 		}
 		c.warn(by, "stops-visibility", q, got, "A message comes again while the function still has it, or waits for a "+

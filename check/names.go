@@ -22,12 +22,17 @@ const (
 
 // otherKeys are the keys of types that the table of types does not say, as parts of [parts].
 var otherKeys = map[string]string{
-	distribution:               "DistributionConfig.Aliases*",
-	"AWS::IAM::Policy":         "PolicyName,Roles*",
-	"AWS::Lambda::Alias":       "Name,FunctionName",
-	"AWS::Lambda::Url":         "TargetFunctionArn,Qualifier?",
-	recordSet:                  "HostedZoneId|HostedZoneName,Name,Type,SetIdentifier?",
-	"AWS::Scheduler::Schedule": "Name,GroupName?",
+	"AWS::ECS::Service":           "ServiceName,Cluster?",
+	"AWS::Events::EventBusPolicy": "StatementId,EventBusName?",
+	"AWS::WAFv2::IPSet":           "Name,Scope",
+	"AWS::WAFv2::RuleGroup":       "Name,Scope",
+	"AWS::WAFv2::WebACL":          "Name,Scope",
+	distribution:                  "DistributionConfig.Aliases*",
+	"AWS::IAM::Policy":            "PolicyName,Roles*",
+	"AWS::Lambda::Alias":          "Name,FunctionName",
+	"AWS::Lambda::Url":            "TargetFunctionArn,Qualifier?",
+	recordSet:                     "HostedZoneId|HostedZoneName,Name,Type,SetIdentifier?",
+	"AWS::Scheduler::Schedule":    "Name,GroupName?",
 }
 
 // uniqueOf returns the unique key of a type; the zero value, which has no key, if AWS takes any number of such

@@ -172,9 +172,8 @@ func TestReference(t *testing.T) {
 		"`onesynth-todo-prod/ttl:TodoDatabaseAppDataA1556560`. A name may follow the word, as in "+
 		"`attribute-due_date`. [Check a deployment](../guide/deploy.md#check-a-deployment) says how to go on.", "", "")
 	page.Text("A refusal is a change that fails, or that loses data or a way to restore it: the command ends with 1. "+
-		"A "+
-		"warning is a change that succeeds, with an effect that its author may not expect: it counts with `--strict` "+
-		"alone. Every other changed property of a resource that stays is a [note](#what-is-noted).", "", "")
+		"A warning is a change that succeeds, with an effect that its author may not expect: it counts with "+
+		"`--strict` alone. Every other changed property of a resource that stays is a [note](#what-is-noted).", "", "")
 	for _, section := range explained {
 		page.Heading(2, section.heading)
 		page.Text(section.about, "", "")
@@ -257,11 +256,9 @@ func TestReference(t *testing.T) {
 	page.Heading(2, "What is noted")
 	page.Text("A changed property of a resource that stays, about which there is no finding, is a note: the property "+
 		"before and after, folded by type. Notes never end the command with 1, also with `--strict`. There are none "+
-		"of "+
-		"code, assets, descriptions, tags and the metadata of resources, and of what is compared by its meaning: "+
+		"of code, assets, descriptions, tags and the metadata of resources, and of what is compared by its meaning: "+
 		"policies, keys and indexes of tables, columns of the lake, and who may call a route. A text is compared by "+
-		"what "+
-		"it gives: `Fn::Sub` and `Fn::Join` may be exchanged.", "", "")
+		"what it gives: `Fn::Sub` and `Fn::Join` may be exchanged.", "", "")
 
 	page.Heading(2, "What it does not see")
 	for i, unseen := range []string{

@@ -192,7 +192,7 @@ func (r awsResource) key(short string, nested []string) (parts []string, named b
 	if len(nested) > 0 {
 		return nested, true
 	}
-	for _, identifier := range [][]string{r.CFNRefIdentifier, r.PrimaryIdentifier} {
+	for _, identifier := range [][]string{r.PrimaryIdentifier, r.CFNRefIdentifier} {
 		if len(identifier) == 0 || slices.ContainsFunc(identifier, func(p string) bool { return !r.has(p) }) {
 			continue
 		}
@@ -313,6 +313,7 @@ func TestReplaced(t *testing.T) {
 		"Queue":       {"AWS::SQS::Queue", queue, `"QueueName": "q.fifo"`, "refusal conflict:R"},
 		"Policy": {"AWS::IAM::ManagedPolicy", `"ManagedPolicyName": "p", "Description": "a"`,
 			`"ManagedPolicyName": "p", "Description": "b"`, "refusal conflict:R"},
+		"WebACL":   {"AWS::WAFv2::WebACL", `"Name": "a", "Scope": "REGIONAL"`, `"Name": "b", "Scope": "REGIONAL"`, ""},
 		"Schedule": {schedule, `"Name": "s", "GroupName": "a"`, `"Name": "s", "GroupName": "b"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
