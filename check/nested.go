@@ -39,15 +39,22 @@ func (c *comparison) nested() {
 			}
 			continue
 		}
-		// The parent may give its parameters other values.
-		after := n.Environment
-		after.Parameters = maps.Clone(after.Parameters)
+		// The parent may give its parameters other values. Without AWS the parent alone has those from before.
+		before, after := n.Environment, n.Environment
+		before.Parameters = map[string]string{}
+		for name, value := range members(old.at("Parameters")) {
+			if said, ok := value.(string); ok {
+				before.Parameters[name] = said
+			}
+		}
+		maps.Copy(before.Parameters, n.Environment.Parameters)
+		after.Parameters = maps.Clone(before.Parameters)
 		for name, value := range members(changed.at("Parameters")) {
-			if said := text(value); after.Parameters != nil && said != text(old.at("Parameters", name)) {
+			if said := text(value); said != text(old.at("Parameters", name)) {
 				after.Parameters[name] = said
 			}
 		}
-		within := compare(n.Deployed, n.Proposed, n.Environment, after)
+		within := compare(n.Deployed, n.Proposed, before, after)
 		c.within = append(c.within, within)
 		for _, finding := range within.findings {
 			finding.ID = changed.id + "/" + finding.ID

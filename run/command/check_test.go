@@ -306,6 +306,32 @@ func TestCheckOthers(t *testing.T) {
 	}
 }
 
+// TestCheckNestedAgainst: without AWS the deployed template of a nested stack is beside that of its parent.
+func TestCheckNestedAgainst(t *testing.T) {
+	t.Parallel()
+	const (
+		parent = `{"Resources": {"Nested": {"Type": "AWS::CloudFormation::Stack", "Metadata": {"aws:asset:path": "inner.json"}, "Properties": {"TemplateURL": "%s", "Parameters": {"Name": "%[1]s"}}}}}`
+		bucket = `{"Resources": {"B": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Ref": "Name"}}}}, "Parameters": {"Name": {"Type": "String"}}}`
+		here   = "aws://111122223333/eu-west-1"
+	)
+	before := deployable(t, here, map[string]string{"shop": fmt.Sprintf(parent, "a"), "inner": bucket})
+	after := deployable(t, here, map[string]string{"shop": fmt.Sprintf(parent, "b"), "inner": bucket})
+	against := func() (int, string, string) {
+		return checked(t, "http://127.0.0.1:1", "--assembly", after, "--stack", "shop", "--against",
+			filepath.Join(before, "shop.json"))
+	}
+	if status, stdout, stderr := against(); status != 1 || !strings.Contains(stdout, "refusal shop/Nested/rename:B") ||
+		!strings.Contains(stdout, "the name of the bucket changes from a to b") {
+		t.Errorf("got %d\n%s%s", status, stdout, stderr)
+	}
+	if err := os.Remove(filepath.Join(before, "inner.json")); err != nil {
+		t.Fatal(err)
+	}
+	if status, stdout, stderr := against(); status != 0 || !strings.Contains(stdout, "warning shop/nested:Nested") {
+		t.Errorf("without its template: got %d\n%s%s", status, stdout, stderr)
+	}
+}
+
 // TestCheckStages: the stacks of two stages may have one name, and each is itself.
 func TestCheckStages(t *testing.T) {
 	t.Parallel()
