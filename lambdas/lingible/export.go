@@ -31,7 +31,7 @@ const (
 	// its index, which is what functions read: the digest of the export in hexadecimal, and what [Exporter.Index]
 	// makes.
 	ExportKey = "lexicon/lexicon.json"
-	IndexKey  = "lexicon/lexicon.index"
+	IndexKey  = "lexicon/lexicon2.index"
 	// listingAge is how old the last listing of all terms may be.
 	listingAge = 24 * time.Hour
 

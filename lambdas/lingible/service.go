@@ -67,8 +67,8 @@ func (s *Service) log() *slog.Logger { return cmp.Or(s.Log, slog.Default()) }
 // language, or a model of Amazon Bedrock. It is safe for concurrent use. Its methods return a
 // [*model.Error], or the error of the context.
 type Language interface {
-	// Translate translates a text.
-	Translate(ctx context.Context, text string, to lingible.Direction) (lingible.Rendering, error)
+	// Translate translates a text. An empty direction is [lingible.ToStandard].
+	Translate(ctx context.Context, in lingible.TranslationInput) (lingible.Rendering, error)
 	// Validate judges a submission.
 	Validate(ctx context.Context, submission lingible.Proposal) (lingible.Verdict, error)
 	// Trends proposes up to most terms that are in use.

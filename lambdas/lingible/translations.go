@@ -38,8 +38,8 @@ func (s *Service) Translate(ctx context.Context, caller Caller,
 				"has %d characters; your tier allows %d: shorten it, or upgrade with POST /user/upgrade", length,
 				allowed))
 	}
-	direction := cmp.Or(in.Direction, lingible.ToStandard)
-	rendering, err := s.Language.Translate(ctx, in.Text, direction)
+	in.Direction = cmp.Or(in.Direction, lingible.ToStandard)
+	rendering, err := s.Language.Translate(ctx, in)
 	if err != nil {
 		if _, failed := errors.AsType[*model.Error](err); failed {
 			s.count(ctx, "LanguageFailures", 1)
@@ -47,9 +47,9 @@ func (s *Service) Translate(ctx context.Context, caller Caller,
 		return lingible.ChargedTranslation{}, err
 	}
 	made := lingible.ChargedTranslation{Translation: lingible.Translation{
-		OriginalText: in.Text, TranslatedText: rendering.Text, Direction: direction, Confidence: rendering.Confidence,
-		LowConfidence: rendering.Confidence < lingible.LowConfidence, ModelUsed: s.Language.ModelID(),
-		CreatedAt: s.Calendar.Clock.Now(),
+		OriginalText: in.Text, TranslatedText: rendering.Text, Direction: in.Direction,
+		Confidence: rendering.Confidence, LowConfidence: rendering.Confidence < lingible.LowConfidence,
+		ModelUsed: s.Language.ModelID(), CreatedAt: s.Calendar.Clock.Now(),
 	}}
 	if rendering.Unchanged {
 		made.Unchanged, made.DailyUsed = true, usage.Used(made.CreatedAt)

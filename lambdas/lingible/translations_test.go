@@ -61,8 +61,8 @@ func kept(t *testing.T, w *lingibletest.World, caller service.Caller, page int) 
 // flexing finds the same term in each text.
 type flexing struct{ lingibletest.Speaker }
 
-func (f *flexing) Translate(ctx context.Context, text string, to lingible.Direction) (lingible.Rendering, error) {
-	rendering, err := f.Speaker.Translate(ctx, text, to)
+func (f *flexing) Translate(ctx context.Context, in lingible.TranslationInput) (lingible.Rendering, error) {
+	rendering, err := f.Speaker.Translate(ctx, in)
 	rendering.Terms = []string{"flex"}
 	return rendering, err
 }
@@ -237,7 +237,7 @@ func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(2 * time.Sec
 // inflector finds one term, which may be in another form in the text.
 type inflector struct{ lingibletest.Speaker }
 
-func (*inflector) Translate(context.Context, string, lingible.Direction) (lingible.Rendering, error) {
+func (*inflector) Translate(context.Context, lingible.TranslationInput) (lingible.Rendering, error) {
 	return lingible.Rendering{Text: "showing off", Confidence: 0.25, Terms: []string{"flex"}}, nil
 }
 
@@ -384,7 +384,7 @@ type slow struct {
 	during func()
 }
 
-func (s *slow) Translate(ctx context.Context, text string, to lingible.Direction) (lingible.Rendering, error) {
+func (s *slow) Translate(ctx context.Context, in lingible.TranslationInput) (lingible.Rendering, error) {
 	s.during()
-	return s.Speaker.Translate(ctx, text, to)
+	return s.Speaker.Translate(ctx, in)
 }

@@ -11,6 +11,8 @@ type TranslationInput struct {
 	Text string `json:"text" strict:"notblank" minLength:"1" maxLength:"100" doc:"Up to 50 characters of a free user, and up to 100 of a premium user." example:"no cap"`
 	// Direction is [ToStandard] if empty.
 	Direction Direction `json:"direction,omitempty" nullable:"true" enum:"to_standard,to_slang" default:"to_standard"`
+	// Region is empty or a country, as of [Entry.Regions].
+	Region string `json:"region,omitempty" nullable:"true" pattern:"^([A-Z]{2})?$" patternDescription:"the two capital letters of a country, such as GB" doc:"A country by ISO 3166-1 alpha-2, of a translation to_slang: its terms are used, and those that are understood everywhere. None by default: those that are understood everywhere." example:"GB"`
 }
 
 // Translation is a text with its translation, also on the wire.

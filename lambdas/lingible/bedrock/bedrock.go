@@ -6,6 +6,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -80,6 +81,7 @@ func (l *Language) ask(ctx context.Context, q converse.Question, reply any, chec
 type sentence struct {
 	Text      string             `json:"text"`
 	Direction lingible.Direction `json:"direction"`
+	Region    string             `json:"region,omitempty"`
 }
 
 type translation struct {
@@ -93,23 +95,27 @@ func (t *translation) check(p *validate.Problems) {
 }
 
 // Translate asks the model. White space around a text makes no difference.
-func (l *Language) Translate(ctx context.Context, text string, to lingible.Direction) (lingible.Rendering, error) {
+func (l *Language) Translate(ctx context.Context, in lingible.TranslationInput) (lingible.Rendering, error) {
+	data := sentence{Text: in.Text, Direction: cmp.Or(in.Direction, lingible.ToStandard)}
+	if data.Direction == lingible.ToSlang {
+		data.Region = in.Region
+	}
 	within, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	var reply translation
-	if err := l.ask(within, converse.Question{System: translatePrompt, Data: sentence{text, to}, MaxTokens: shortReply},
+	if err := l.ask(within, converse.Question{System: translatePrompt, Data: data, MaxTokens: shortReply},
 		&reply, reply.check); err != nil {
 		return lingible.Rendering{}, err
 	}
 	rendering := lingible.Rendering{Text: reply.Translation, Confidence: stored(reply.Confidence)}
-	if strings.TrimSpace(reply.Translation) == strings.TrimSpace(text) {
-		rendering.Text, rendering.Unchanged = text, true
+	if strings.TrimSpace(reply.Translation) == strings.TrimSpace(in.Text) {
+		rendering.Text, rendering.Unchanged = in.Text, true
 	}
-	slang := text
-	if to == lingible.ToSlang {
+	slang := in.Text
+	if data.Direction == lingible.ToSlang {
 		slang = rendering.Text
 	}
-	found, err := l.lexicon.Translate(ctx, slang, lingible.ToStandard)
+	found, err := l.lexicon.Translate(ctx, lingible.TranslationInput{Text: slang})
 	rendering.Terms = found.Terms
 	return rendering, err
 }

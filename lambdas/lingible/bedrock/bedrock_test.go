@@ -57,7 +57,7 @@ func open(t interface {
 func operations(text string) map[string]func(context.Context, *Language) (any, error) {
 	return map[string]func(context.Context, *Language) (any, error){
 		"Translate": func(ctx context.Context, l *Language) (any, error) {
-			return l.Translate(ctx, text, lingible.ToStandard)
+			return l.Translate(ctx, lingible.TranslationInput{Text: text})
 		},
 		"Validate": func(ctx context.Context, l *Language) (any, error) {
 			return l.Validate(ctx, lingible.Proposal{Term: text, Meaning: text + "2", Example: text + "3",
@@ -181,7 +181,8 @@ func TestTermsToSlang(t *testing.T) {
 	t.Parallel()
 	server := conversetest.Start(t, conversetest.Says(`{"translation":"It's fire.","confidence":0.5}`, "end_turn"))
 	l := open(t, server.Environment(nil))
-	got, err := l.Translate(t.Context(), "That rizz is excellent.", lingible.ToSlang)
+	got, err := l.Translate(t.Context(),
+		lingible.TranslationInput{Text: "That rizz is excellent.", Direction: lingible.ToSlang, Region: "GB"})
 	if diff := cmp.Diff(lingible.Rendering{Text: "It's fire.", Confidence: 0.5, Terms: []string{"fire"}},
 		got); err != nil || diff != "" {
 		t.Errorf("got %v (-want +got):\n%s", err, diff)
@@ -214,8 +215,8 @@ func TestTextsStayInTheirPlace(t *testing.T) {
 	t.Parallel()
 	for name, question := range map[string]func(text string) converse.Question{
 		"Translate": func(text string) converse.Question {
-			return converse.Question{System: translatePrompt, Data: sentence{text, lingible.ToStandard},
-				MaxTokens: 1024}
+			return converse.Question{System: translatePrompt, MaxTokens: 1024,
+				Data: sentence{Text: text, Direction: lingible.ToStandard}}
 		},
 		"Validate": func(text string) converse.Question {
 			return converse.Question{System: validatePrompt,

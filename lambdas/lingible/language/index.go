@@ -22,7 +22,7 @@ import (
 // header. It has the magic, a CRC-32 (Castagnoli) of all that follows, the length of the header, the header as JSON,
 // and the sections. Maps from texts are finite state transducers, whose values are offsets in the sections. Numbers are
 // little-endian, or unsigned varints.
-const magic = "lexicon1"
+const magic = "lexicon2"
 
 // ErrIndex says that bytes are no index of this version, or a spoiled one: the next export makes another.
 var ErrIndex = errors.New("no index of a lexicon, or of another version, or a spoiled one")
@@ -31,7 +31,7 @@ var ErrIndex = errors.New("no index of a lexicon, or of another version, or a sp
 const (
 	// entries are the entries as JSON, each behind its length.
 	entriesSection = iota
-	// lemmas are what translations need of entries: slug, term and variants, plain text.
+	// lemmas are what translations need of entries: slug, plain text, regions, term and variants.
 	lemmasSection
 	// lists are of offsets of entries: a number, and as many numbers of four bytes.
 	listsSection
@@ -211,7 +211,7 @@ func (b *builder) add(e lingible.Entry) error {
 		b.synonyms[meaning] = append(b.synonyms[meaning], offset)
 	}
 	lemma := uint32(len(b.lemmas))
-	for _, text := range slices.Concat([]string{slug, plain}, names) {
+	for _, text := range slices.Concat([]string{slug, plain, strings.Join(e.Regions, " ")}, names) {
 		b.lemmas = append(binary.AppendUvarint(b.lemmas, uint64(len(text))), text...)
 	}
 	forms := formsOf[pos]
@@ -377,7 +377,7 @@ func (l *Language) senses(at uint64, slang bool) iter.Seq[sense] {
 				text, texts = string(texts[n:n+int(length)]), texts[n+int(length):]
 				return text
 			}
-			s := sense{slug: text(), with: text(), pos: pos, form: f, slang: slang}
+			s := sense{slug: text(), with: text(), regions: text(), pos: pos, form: f, slang: slang}
 			s.own = text()
 			for range name {
 				s.own = text()

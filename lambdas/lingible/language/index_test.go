@@ -62,9 +62,9 @@ func FuzzIndex(f *testing.F) {
 	}
 	f.Add(built)
 	f.Add(built[:len(built)-1])
-	f.Add([]byte("lexicon1"))
+	f.Add([]byte("lexicon2"))
 	f.Fuzz(func(t *testing.T, index []byte) {
-		_, err := live(index).Translate(t.Context(), "They flex.", lingible.ToStandard)
+		_, err := live(index).Translate(t.Context(), lingible.TranslationInput{Text: "They flex."})
 		if isWhole := bytes.Equal(index, built); isWhole != (err == nil) ||
 			!isWhole && !errors.Is(err, language.ErrIndex) {
 			t.Errorf("got %v for an index that is whole: %t", err, isWhole)

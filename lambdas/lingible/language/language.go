@@ -14,7 +14,7 @@ import (
 )
 
 // ModelID names the rules. It changes with them.
-const ModelID = "onesynth.language-2"
+const ModelID = "onesynth.language-3"
 
 // Language is a language over a lexicon, whose methods always succeed. It is safe for concurrent use. The zero
 // value knows no terms.
@@ -39,6 +39,8 @@ type sense struct {
 	pos   lingible.PartOfSpeech
 	form  form
 	slang bool // the phrase is slang, and with is plain
+	// regions are the countries that use the term, with a space between; "": all do.
+	regions string
 	// homonym is set of a slang phrase that is an ordinary one, too.
 	homonym *homonym
 }
@@ -69,8 +71,10 @@ func (l *Language) Trends(_ context.Context, most int) ([]lingible.ProposedTrend
 
 // Translate translates a text in time linear in its length. All that it does not translate stays as it is, byte for
 // byte.
-func (l *Language) Translate(_ context.Context, text string, to lingible.Direction) (lingible.Rendering, error) {
-	r := l.newReading(text, to != lingible.ToSlang)
+func (l *Language) Translate(_ context.Context, in lingible.TranslationInput) (lingible.Rendering, error) {
+	text := in.Text
+	r := l.newReading(text, in.Direction != lingible.ToSlang)
+	r.region = in.Region
 	known, counted, isFound, least := 0, 0, false, certain
 	var terms []string
 	var out strings.Builder

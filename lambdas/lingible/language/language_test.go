@@ -82,7 +82,13 @@ func languageOf(t testing.TB, entries []lingible.Entry) *language.Language {
 }
 
 func translate(l *language.Language, text string, to lingible.Direction) lingible.Rendering {
-	translated, _ := l.Translate(context.Background(), text, to) // always nil
+	return translateFor(l, text, to, "")
+}
+
+// translateFor translates for a region.
+func translateFor(l *language.Language, text string, to lingible.Direction, region string) lingible.Rendering {
+	translated, _ := l.Translate(context.Background(),
+		lingible.TranslationInput{Text: text, Direction: to, Region: region}) // always nil
 	return translated
 }
 
@@ -282,6 +288,26 @@ func TestTerms(t *testing.T) {
 	if got := translate(l, "He ignores my charm, my charm.", lingible.ToSlang); !slices.Equal(got.Terms,
 		[]string{"ghost", "rizz"}) {
 		t.Errorf("got %q", got.Terms)
+	}
+}
+
+// Slang is of the region, or of all: a term of another one is not written, and is understood all the same.
+func TestRegions(t *testing.T) {
+	t.Parallel()
+	entry := func(term, plain string, momentum float64, regions ...string) lingible.Entry {
+		return lingible.Entry{Term: term, Plain: &lingible.Plain{Text: plain, PartOfSpeech: lingible.Adjective},
+			Confidence: 1, Momentum: momentum, Regions: regions}
+	}
+	l := languageOf(t, []lingible.Entry{entry("alpho", "excellent", 0.9, "SG"), entry("betho", "excellent", 0.8),
+		entry("gammo", "excellent", 0.7, "GB", "IE"), entry("delto", "cold", 0.7, "GB")})
+	for region, want := range map[string]string{"": "betho, cold", "SG": "alpho, cold", "GB": "gammo, delto",
+		"IE": "gammo, cold", "NG": "betho, cold"} {
+		if got := translateFor(l, "excellent, cold", lingible.ToSlang, region).Text; got != want {
+			t.Errorf("%q: got %q, want %q", region, got, want)
+		}
+	}
+	if got := translate(l, "alpho, delto", lingible.ToStandard).Text; got != "excellent, cold" {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -516,8 +542,8 @@ func BenchmarkIndex(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("open %d terms and translate", len(entries)), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := live(built).Translate(b.Context(), "No cap, that burger is bussin.",
-					lingible.ToStandard); err != nil {
+				if _, err := live(built).Translate(b.Context(),
+					lingible.TranslationInput{Text: "No cap, that burger is bussin."}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -100,8 +100,8 @@ func newEdition(latest Latest, digest string) (made *edition, err error) {
 func (*Live) ModelID() string { return ModelID }
 
 // Translate translates a text.
-func (l *Live) Translate(ctx context.Context, text string, to lingible.Direction) (lingible.Rendering, error) {
-	return by(ctx, l, func(e *edition) (lingible.Rendering, error) { return e.Translate(ctx, text, to) })
+func (l *Live) Translate(ctx context.Context, in lingible.TranslationInput) (lingible.Rendering, error) {
+	return by(ctx, l, func(e *edition) (lingible.Rendering, error) { return e.Translate(ctx, in) })
 }
 
 // Validate judges a submission.

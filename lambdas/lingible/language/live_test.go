@@ -43,6 +43,8 @@ func terms(name string) []lingible.Entry {
 		Momentum: 1}}
 }
 
+func input(text string) lingible.TranslationInput { return lingible.TranslationInput{Text: text} }
+
 func failed(err error) bool {
 	failure, ok := errors.AsType[*model.Error](err)
 	return ok && failure.Failure == model.Unavailable
@@ -58,7 +60,7 @@ func TestLive(t *testing.T) {
 		l := language.NewLive(source.Latest, terms("initial"), slog.New(slog.NewTextHandler(&log, nil)), nil)
 		check := func(term string, asked, warnings int) {
 			t.Helper()
-			got, err := l.Translate(t.Context(), term, lingible.ToStandard)
+			got, err := l.Translate(t.Context(), input(term))
 			if err != nil || got.Text != "plain "+term {
 				t.Errorf("got %+v, %v, want the language of %s", got, err, term)
 			}
@@ -117,7 +119,7 @@ func TestLive(t *testing.T) {
 		// One that cannot read whether there is an export knows no terms.
 		source.asked, source.err = 0, errors.New("refused")
 		l = language.NewLive(source.Latest, terms("initial"), slog.New(slog.DiscardHandler), nil)
-		if got, err := l.Translate(t.Context(), "initial", lingible.ToStandard); !errors.Is(err, source.err) ||
+		if got, err := l.Translate(t.Context(), input("initial")); !errors.Is(err, source.err) ||
 			!failed(err) {
 			t.Errorf("got %+v, %v, want the error", got, err)
 		}
@@ -135,7 +137,7 @@ func TestLiveAtOnce(t *testing.T) {
 		answers := make(chan error)
 		for range 10 {
 			go func() {
-				got, err := l.Translate(t.Context(), "first", lingible.ToStandard)
+				got, err := l.Translate(t.Context(), input("first"))
 				if err == nil && got.Text != "plain first" {
 					err = fmt.Errorf("got %+v", got)
 				}
@@ -145,7 +147,7 @@ func TestLiveAtOnce(t *testing.T) {
 		short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		synctest.Wait()
-		if _, err := l.Translate(short, "first", lingible.ToStandard); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := l.Translate(short, input("first")); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 		if _, err := l.Trends(short, 1); !errors.Is(err, context.DeadlineExceeded) {

@@ -1,6 +1,7 @@
 package language
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -138,6 +139,8 @@ type reading struct {
 	phrases  phrases
 	language *Language
 	ofSlang  bool
+	// region is the country whose slang is written; "": what all countries use.
+	region string
 	// sentences have the stems of each sentence.
 	sentences map[int]map[string]bool
 	// slang says whether the text has slang that is no ordinary word, once that was asked.
@@ -164,10 +167,10 @@ func (l *Language) newReading(text string, ofSlang bool) *reading {
 // how certain it is. Without one that fits, the certainty says whether there is a phrase that stays.
 func (r *reading) longest(i int) (found sense, length int, sure certainty) {
 	for n, at := range r.phrases.startingAt(r.tokens, i) {
-		if length == 0 {
-			sure = kept
-		}
-		for s := range r.language.senses(at, r.ofSlang) {
+		for s := range r.sensesHere(at) {
+			if length == 0 {
+				sure = kept
+			}
 			if c := r.fits(s, i, n); c > 0 {
 				found, length, sure = s, n, c
 				break
@@ -175,6 +178,25 @@ func (r *reading) longest(i int) (found sense, length int, sure certainty) {
 		}
 	}
 	return found, length, sure
+}
+
+// sensesHere returns the senses at an offset. Of slang that is written, they are those of the region, and then those
+// of all.
+func (r *reading) sensesHere(at uint64) iter.Seq[sense] {
+	all := r.language.senses(at, r.ofSlang)
+	if r.ofSlang {
+		return all
+	}
+	return func(yield func(sense) bool) {
+		for _, isRegional := range []bool{true, false} {
+			for s := range all {
+				isOfRegion := r.region != "" && strings.Contains(s.regions, r.region)
+				if (isRegional && isOfRegion || !isRegional && s.regions == "") && !yield(s) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // key returns the word at a token of the same clause, and "" beyond it.

@@ -181,7 +181,8 @@ func measure(l *language.Language, regions map[string][]string, s sentences, tel
 		}
 	}
 	for _, reverse := range s.Reverse {
-		got := translate(l, reverse.Text, lingible.ToSlang)
+		region := strings.Replace(reverse.Region, "UK", "GB", 1)
+		got := translateFor(l, reverse.Text, lingible.ToSlang, region)
 		count(reverse.Text, got)
 		if reverse.Region == "" {
 			for _, term := range got.Terms {
@@ -221,8 +222,8 @@ func TestSentences(t *testing.T) {
 		regions[e.Slug()] = e.Regions
 	}
 	for half, want := range map[string]figures{
-		"seen":   {understood: 6, damaged: 2, broken: 1.6, plausible: 5.2, foreign: 19},
-		"unseen": {understood: 2, damaged: 0, broken: 0, plausible: 13.6, foreign: 21},
+		"seen":   {understood: 6, damaged: 2, broken: 3, plausible: 5.2, foreign: 0},
+		"unseen": {understood: 2, damaged: 0, broken: 0, plausible: 13.6, foreign: 0},
 	} {
 		tell := t.Logf
 		if half == "unseen" {

@@ -54,8 +54,8 @@ func TestInitial(t *testing.T) {
 	}
 	levels, regions, decades, said := map[level]int{}, map[string]bool{}, map[string]bool{}, map[string]string{}
 	for _, e := range initial {
-		if !e.IsQuizEligible || e.Plain == nil || len(e.Tags) == 0 || len(e.Regions) == 0 || len(e.Examples) > 3 {
-			t.Errorf("%s: want a term for the quiz with a plain text, tags, regions and at most 3 examples", e.Term)
+		if !e.IsQuizEligible || e.Plain == nil || len(e.Tags) == 0 || len(e.Examples) > 3 {
+			t.Errorf("%s: want a term for the quiz with a plain text, tags and at most 3 examples", e.Term)
 			continue
 		}
 		levels[level{e.QuizCategory, e.QuizDifficulty()}]++

@@ -130,15 +130,16 @@ func Failure() error {
 }
 
 // Translate implements [service.Language].
-func (s *Speaker) Translate(ctx context.Context, text string, to lingible.Direction) (lingible.Rendering, error) {
+func (s *Speaker) Translate(ctx context.Context, in lingible.TranslationInput) (lingible.Rendering, error) {
+	text := in.Text
 	switch text {
 	case "fail":
 		return lingible.Rendering{}, Failure()
 	case "same":
 		return lingible.Rendering{Text: text, Unchanged: true}, ctx.Err()
 	}
-	return lingible.Rendering{Text: string(to) + " " + text, Confidence: 0.75, Terms: []string{lingible.Slug(text)}},
-		ctx.Err()
+	return lingible.Rendering{Text: string(in.Direction) + " " + text, Confidence: 0.75,
+		Terms: []string{lingible.Slug(text)}}, ctx.Err()
 }
 
 // Validate implements [service.Language].
