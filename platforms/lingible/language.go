@@ -25,6 +25,8 @@ type Rendering struct {
 	// Terms are the slugs of the lexicon's terms that the language found or inserted, each once, in the order of the
 	// text. A term without a plain equivalent is found, too, and stays in the text.
 	Terms []string
+	// Glosses explain those terms of a text in slang that stay in it, each once.
+	Glosses []Gloss
 }
 
 // Proposal is a term that a user proposes for the lexicon, also on the wire.

@@ -22,8 +22,8 @@ const (
 	MaxGloss = 500
 	// MaxExample bounds an example.
 	MaxExample = 500
-	// MaxVariants, MaxExamples and MaxLabels bound the lists; labels are tags, regions and sources.
-	MaxVariants, MaxExamples, MaxLabels = 20, 10, 10
+	// MaxVariants, MaxAlso, MaxExamples and MaxLabels bound the lists; labels are tags, regions and sources.
+	MaxVariants, MaxAlso, MaxExamples, MaxLabels = 20, 5, 10, 10
 	// MaxLabel bounds a tag or source.
 	MaxLabel = 50
 	// MaxSlug bounds a slug, in bytes. DynamoDB allows a partition key of 2,048 bytes. Only a term with characters that
@@ -103,7 +103,10 @@ type Entry struct {
 	Variants []string `json:"variants,omitempty" dynamodbav:"variants,omitempty" nullable:"false"`
 	Gloss    string   `json:"gloss" dynamodbav:"gloss" example:"To show off what you have or can do" attribute:"What it means, up to 500 characters"`
 	// Plain is nil if only the gloss explains the term; a translator by the lexicon leaves such a term as it is.
-	Plain    *Plain   `json:"plain,omitempty" dynamodbav:"plain,omitempty" attribute:"The standard English in its place: text and part_of_speech; absent when only the gloss explains the term"`
+	Plain *Plain `json:"plain,omitempty" dynamodbav:"plain,omitempty" attribute:"The standard English in its place: text and part_of_speech; absent when only the gloss explains the term"`
+	// Also are further equivalents, at most [MaxAlso]. Each stands where those before it do not fit: for another part
+	// of speech, or for a verb with or without an object.
+	Also     []Plain  `json:"also,omitempty" dynamodbav:"also,omitempty" nullable:"false" attribute:"Further standard English, where plain does not fit in a sentence: each with text and part_of_speech"`
 	Examples []string `json:"examples" dynamodbav:"examples" nullable:"false" attribute:"1 to 10 sentences"`
 	Tags     []string `json:"tags,omitempty" dynamodbav:"tags,omitempty" nullable:"false" attribute:"Tags"`
 	// Regions are countries by ISO 3166-1 alpha-2, beginning with those that use the term most. Empty: all that speak
@@ -233,8 +236,17 @@ func (e Entry) Check() error {
 	}
 	p.Text("gloss", e.Gloss, 1, MaxGloss)
 	if e.Plain != nil {
-		p.Text("plain.text", e.Plain.Text, 1, MaxTerm)
-		validate.OneOf(&p, "plain.part_of_speech", e.Plain.PartOfSpeech, PartsOfSpeech())
+		checkPlain(&p, "plain", *e.Plain)
+	}
+	p.Count("also", len(e.Also), 0, MaxAlso)
+	for i, plain := range e.Also {
+		at := fmt.Sprintf("also[%d]", i)
+		checkPlain(&p, at, plain)
+		if e.Plain == nil {
+			p.Add(at, validate.RuleUnique, "is further English of a term without plain: give plain")
+		} else if plain == *e.Plain || slices.Contains(e.Also[:i], plain) {
+			p.Add(at, validate.RuleUnique, "is %s again; give each once", validate.Quoted(plain.Text))
+		}
 	}
 	checkList(&p, "examples", e.Examples, 1, MaxExamples, MaxExample)
 	checkList(&p, "tags", e.Tags, 0, MaxLabels, MaxLabel)
@@ -257,6 +269,11 @@ func (e Entry) Check() error {
 	checkShare(&p, "confidence", e.Confidence)
 	checkShare(&p, "momentum", e.Momentum)
 	return p.Err()
+}
+
+func checkPlain(p *validate.Problems, field string, plain Plain) {
+	p.Text(field+".text", plain.Text, 1, MaxTerm)
+	validate.OneOf(p, field+".part_of_speech", plain.PartOfSpeech, PartsOfSpeech())
 }
 
 // checkForm checks a term or variant, whose slug must be none of those taken.

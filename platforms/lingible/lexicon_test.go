@@ -56,6 +56,14 @@ func TestEntryCheck(t *testing.T) {
 	setNote := func(e *entry, s string) { e.AttestationNote = s }
 	region := func(s string) change { return func(e *entry) { e.Regions = []string{s} } }
 	attested := func(s string) change { return func(e *entry) { e.FirstAttested = s } }
+	also := func(texts ...string) change {
+		return func(e *entry) {
+			e.Plain = &lingible.Plain{Text: "show off", PartOfSpeech: lingible.Verb}
+			for _, text := range texts {
+				e.Also = append(e.Also, lingible.Plain{Text: text, PartOfSpeech: lingible.Verb})
+			}
+		}
+	}
 	speech := func(s lingible.PartOfSpeech) change { return func(e *entry) { e.Plain.PartOfSpeech = s } }
 	quiz := func(eligible bool, c lingible.Category) change {
 		return func(e *entry) { e.IsQuizEligible, e.QuizCategory = eligible, c }
@@ -81,6 +89,11 @@ func TestEntryCheck(t *testing.T) {
 			[]change{text(setPlain, 0), text(setPlain, 101)}, "plain.text"},
 		"PartOfSpeech": {[]change{speech("verb"), speech("noun"), speech("adjective"), speech("adverb"),
 			speech("interjection"), speech("phrase")}, []change{speech(""), speech("pronoun")}, "plain.part_of_speech"},
+		"Also": {[]change{also(), also("a", "b", "c", "d", "e")}, []change{also("a", "b", "c", "d", "e", "f")}, "also"},
+		"AlsoText": {[]change{also(strings.Repeat("é", 100))},
+			[]change{also(""), also(strings.Repeat("é", 101))}, "also[0].text"},
+		"AlsoTwice": {nil, []change{also("a", "a")}, "also[1]"},
+		"AlsoAlone": {nil, []change{also("show off"), func(e *entry) { also("a")(e); e.Plain = nil }}, "also[0]"},
 		"Examples": {[]change{list(setExamples, 1, capitals), list(setExamples, 10, capitals)},
 			[]change{list(setExamples, 0, capitals), list(setExamples, 11, capitals)}, "examples"},
 		"Example": {[]change{text(setExample, 1), text(setExample, 500)},

@@ -31,9 +31,18 @@ type Translation struct {
 // ChargedTranslation is the answer to a request for a translation.
 type ChargedTranslation struct {
 	Translation
-	Unchanged  bool `json:"unchanged" doc:"Whether the translation is the text itself, which is not charged."`
-	DailyUsed  int  `json:"daily_used" doc:"Translations that are charged today, this one among them. Others that are made at the same moment may be missing."`
-	DailyLimit int  `json:"daily_limit"`
+	// Glosses are empty of a translation to slang.
+	Glosses    []Gloss `json:"glosses,omitempty" nullable:"false" doc:"Terms that stay in the translation, since no plain words are known that fit in their place."`
+	Unchanged  bool    `json:"unchanged" doc:"Whether the translation is the text itself, which is not charged."`
+	DailyUsed  int     `json:"daily_used" doc:"Translations that are charged today, this one among them. Others that are made at the same moment may be missing."`
+	DailyLimit int     `json:"daily_limit"`
+}
+
+// Gloss explains a term that stays in a translation, on the wire.
+type Gloss struct {
+	Term    string `json:"term" doc:"As the lexicon writes it." example:"clap back"`
+	Plain   string `json:"plain,omitempty" doc:"Plain words for it, which do not fit in its place. Absent if there are none." example:"answer sharply"`
+	Meaning string `json:"meaning" example:"To reply to criticism with criticism of one's own"`
 }
 
 // TranslationList is a page of translations.

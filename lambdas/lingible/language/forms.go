@@ -41,15 +41,20 @@ func inflect(phrase string, pos lingible.PartOfSpeech, f form) string {
 	case pos == lingible.Verb:
 		words[0] = verbForm(words[0], f)
 	default:
-		head := len(words) - 1
-		if at := slices.IndexFunc(words[1:], func(w string) bool {
-			return prepositions[w] || w == "who" || w == "that"
-		}); at >= 0 {
-			head = at
-		}
+		head := nounHead(words)
 		words[head] = pluralOf(words[head])
 	}
 	return strings.Join(words, " ")
+}
+
+// nounHead is the place of the noun that carries the form, in a phrase.
+func nounHead(words []string) int {
+	if at := slices.IndexFunc(words[1:], func(w string) bool {
+		return prepositions[w] || w == "who" || w == "that"
+	}); at >= 0 {
+		return at
+	}
+	return len(words) - 1
 }
 
 // inflections are the spellings of a term in a form. A verb of several words may have the form at the last one ("rage

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/blevesearch/vellum"
 
@@ -76,7 +77,7 @@ type reference struct {
 // builder makes an index.
 type builder struct {
 	entries, lemmas, lists, senses []byte
-	toStandard, slang              map[string][]reference
+	toStandard, slang, similar     map[string][]reference
 	synonyms, quiz                 map[string][]uint32
 	maps                           [sections]map[string]uint64
 }
@@ -86,6 +87,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Build makes the index of entries.
 func Build(entries []lingible.Entry) ([]byte, error) {
 	b := &builder{toStandard: map[string][]reference{}, slang: map[string][]reference{},
+		similar:  map[string][]reference{},
 		synonyms: map[string][]uint32{}, quiz: map[string][]uint32{}}
 	for section := range b.maps {
 		b.maps[section] = map[string]uint64{}
@@ -111,6 +113,10 @@ func Build(entries []lingible.Entry) ([]byte, error) {
 	}
 	for slug, of := range b.synonyms {
 		b.maps[synonymsSection][slug] = uint64(b.list(of))
+	}
+	// What says nearly the same comes behind what says the same.
+	for phrase, references := range b.similar {
+		b.slang[phrase] = append(b.slang[phrase], references...)
 	}
 	b.write(standardSection, b.toStandard)
 	b.write(slangSection, b.slang)
@@ -203,15 +209,23 @@ func (b *builder) add(e lingible.Entry) error {
 		b.maps[takenSection][lingible.Slug(name)] = 0
 		b.learn(name)
 	}
-	plain, pos := "", lingible.Phrase
-	if e.Plain != nil {
-		plain, pos = e.Plain.Text, e.Plain.PartOfSpeech
-		b.learn(plain)
-		meaning := lingible.Slug(plain)
-		b.synonyms[meaning] = append(b.synonyms[meaning], offset)
+	if e.Plain == nil {
+		b.addSenses(e, names, "", lingible.Phrase)
+		return nil
 	}
+	meaning := lingible.Slug(e.Plain.Text)
+	b.synonyms[meaning] = append(b.synonyms[meaning], offset)
+	for _, plain := range slices.Concat([]lingible.Plain{*e.Plain}, e.Also) {
+		b.learn(plain.Text)
+		b.addSenses(e, names, plain.Text, plain.PartOfSpeech)
+	}
+	return nil
+}
+
+// addSenses adds the senses that an entry has by one equivalent, or by none.
+func (b *builder) addSenses(e lingible.Entry, names []string, plain string, pos lingible.PartOfSpeech) {
 	lemma := uint32(len(b.lemmas))
-	for _, text := range slices.Concat([]string{slug, plain, strings.Join(e.Regions, " ")}, names) {
+	for _, text := range slices.Concat([]string{e.Slug(), plain, strings.Join(e.Regions, " ")}, names) {
 		b.lemmas = append(binary.AppendUvarint(b.lemmas, uint64(len(text))), text...)
 	}
 	forms := formsOf[pos]
@@ -237,10 +251,16 @@ func (b *builder) add(e lingible.Entry) error {
 			}
 		}
 	}
-	for _, f := range append([]form{base}, forms...) {
-		addPhrase(b.slang, inflect(plain, pos, f), reference{lemma, 0, part, byte(f)})
+	if !strings.ContainsFunc(e.Term, unicode.IsLetter) {
+		return // an emoji stands for words, and is not put in their place
 	}
-	return nil
+	for _, f := range append([]form{base}, forms...) {
+		r := reference{lemma, 0, part, byte(f)}
+		addPhrase(b.slang, inflect(plain, pos, f), r)
+		for _, synonym := range similar[plain] {
+			addPhrase(b.similar, inflect(synonym, pos, f), r)
+		}
+	}
 }
 
 // learn takes the words of a text into the vocabulary.

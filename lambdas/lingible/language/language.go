@@ -16,8 +16,8 @@ import (
 // ModelID names the rules. It changes with them.
 const ModelID = "onesynth.language-3"
 
-// Language is a language over a lexicon, whose methods always succeed. It is safe for concurrent use. The zero
-// value knows no terms.
+// Language is a language over a lexicon, whose methods succeed unless its index is spoiled. It is safe for concurrent
+// use. The zero value knows no terms.
 type Language struct {
 	header   header
 	sections [sections][]byte
@@ -76,18 +76,20 @@ func (l *Language) Translate(_ context.Context, in lingible.TranslationInput) (l
 	r := l.newReading(text, in.Direction != lingible.ToSlang)
 	r.region = in.Region
 	known, counted, isFound, least := 0, 0, false, certain
-	var terms []string
+	var terms, stay []string
+	var glosses []lingible.Gloss
 	var out strings.Builder
 	copied := 0
 	for i := 0; i < len(r.tokens); {
-		s, n, sure := r.longest(i)
-		if sure > 0 {
-			isFound, least = true, min(least, sure)
+		m := r.longest(i)
+		s, n := m.sense, m.n
+		if m.sure > 0 {
+			isFound, least = true, min(least, m.sure)
 		}
 		if n == 0 {
 			t := r.tokens[i]
 			switch {
-			case t.skip:
+			case t.skip || t.isEmoji:
 			case l.knows(t):
 				known, counted = known+1, counted+1
 			case !r.isName(i):
@@ -101,8 +103,16 @@ func (l *Language) Translate(_ context.Context, in lingible.TranslationInput) (l
 		if !slices.Contains(terms, s.slug) {
 			terms = append(terms, s.slug)
 		}
-		if s.with != "" {
-			with := r.write(s, i, n)
+		if m.stays && !slices.Contains(stay, s.slug) {
+			stay = append(stay, s.slug)
+			gloss, err := l.gloss(s)
+			if err != nil {
+				return lingible.Rendering{}, err
+			}
+			glosses = append(glosses, gloss)
+		}
+		if !m.stays {
+			with := r.write(m, i)
 			article, at := r.article(i, with)
 			if article != "" {
 				out.WriteString(text[copied:at])
@@ -116,7 +126,7 @@ func (l *Language) Translate(_ context.Context, in lingible.TranslationInput) (l
 		i += n
 	}
 	out.WriteString(text[copied:])
-	translated := lingible.Rendering{Text: out.String(), Terms: terms}
+	translated := lingible.Rendering{Text: out.String(), Terms: terms, Glosses: glosses}
 	translated.Unchanged = translated.Text == text
 	if !isFound {
 		least = nothing
@@ -125,6 +135,13 @@ func (l *Language) Translate(_ context.Context, in lingible.TranslationInput) (l
 		translated.Confidence = float64(least) * float64(known) / float64(counted)
 	}
 	return translated, nil
+}
+
+// gloss explains a term that stays.
+func (l *Language) gloss(s sense) (lingible.Gloss, error) {
+	at, _ := l.find(slugsSection, s.slug)
+	entry, err := l.entryAt(uint32(at))
+	return lingible.Gloss{Term: entry.Term, Plain: s.with, Meaning: entry.Gloss}, err
 }
 
 // knows says that a word is ordinary English, a number, or one that the lexicon uses.

@@ -291,6 +291,71 @@ func TestTerms(t *testing.T) {
 	}
 }
 
+// Plain words are put where they fit. Elsewhere the term stays, with what it means beside the translation.
+func TestSlots(t *testing.T) {
+	t.Parallel()
+	l := initial(t)
+	for text, want := range map[string][2]string{
+		"Tell me what he's yapping about.":  {"Tell me what he's yapping about.", "yap"},
+		"He was yapping about a bus.":       {"He was talking too much about a bus.", ""},
+		"Slay queen!":                       {"Slay queen!", "slay"},
+		"She clapped back at the haters.":   {"She clapped back at the haters.", "clap back"},
+		"She clapped back.":                 {"She answered sharply.", ""},
+		"That's a big yikes.":               {"That's a big yikes.", "yikes"},
+		"Yikes, that hurt.":                 {"Oh dear, that hurt.", ""},
+		"Let's binge-watch tonight.":        {"Let's binge-watch tonight.", "binge-watch"},
+		"Let's binge-watch the new season.": {"Let's watch many episodes of the new season.", ""},
+		"I'm so gutted.":                    {"I'm so disappointed.", ""},
+		"It was so spot on.":                {"It was so spot on.", "spot on"},
+		"He is homie.":                      {"He is homie.", "homie"},
+		"We stan.":                          {"We approve.", ""},
+		"I stan her.":                       {"I admire her.", ""},
+		"So salty":                          {"So resentful", ""},
+		"Gutted about the match.":           {"Very disappointed about the match.", ""},
+	} {
+		got := translate(l, text, lingible.ToStandard)
+		terms := ""
+		for _, g := range got.Glosses {
+			terms += g.Term
+			if g.Meaning == "" || g.Plain == "" {
+				t.Errorf("%q: got the gloss %+v", text, g)
+			}
+		}
+		if got.Text != want[0] || terms != want[1] {
+			t.Errorf("%q: got %q and glosses of %q, want %q and %q", text, got.Text, terms, want[0], want[1])
+		}
+	}
+}
+
+// An emoji is a term like others, also repeated and in any style, and the object of a verb may stand inside it.
+func TestEmojiAndObjects(t *testing.T) {
+	t.Parallel()
+	entry := func(term, plain string, pos lingible.PartOfSpeech) lingible.Entry {
+		return lingible.Entry{Term: term, Plain: &lingible.Plain{Text: plain, PartOfSpeech: pos}, Confidence: 1}
+	}
+	l := languageOf(t, []lingible.Entry{entry("🔥", "excellent", lingible.Adjective),
+		entry("👍", "all right", lingible.Interjection), entry("leave on read", "ignore", lingible.Verb),
+		entry("creep out", "frighten", lingible.Verb), entry("tick off", "make angry", lingible.Verb)})
+	for text, want := range map[string]string{
+		"The song is 🔥🔥 now":    "The song is excellent now",
+		"That was 🔥\ufe0f, yes": "That was excellent, yes",
+		"👍🏽 see you":            "all right see you",
+		"We sat at the 🔥":       "We sat at the 🔥",
+		"🔥":                     "excellent",
+		"She left me on read.":  "She ignored me.",
+		"She creeped them out.": "She frightened them.",
+		"He ticked us off.":     "He made us angry.",
+		"He left us.":           "He left us.",
+	} {
+		if got := translate(l, text, lingible.ToStandard).Text; got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	if got := translate(l, "excellent", lingible.ToSlang); !got.Unchanged {
+		t.Errorf("got the emoji %q for a word", got.Text)
+	}
+}
+
 // Slang is of the region, or of all: a term of another one is not written, and is understood all the same.
 func TestRegions(t *testing.T) {
 	t.Parallel()

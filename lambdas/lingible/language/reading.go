@@ -16,8 +16,15 @@ import (
 // longestWord bounds the words that are compared and stemmed, in bytes; no English word of use is longer.
 const longestWord = 40
 
-// word is a run of letters, marks and digits, with apostrophes inside.
-var word = regexp.MustCompile(`[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*`)
+// word is a run of letters, marks and digits, with apostrophes inside, or one emoji.
+var word = regexp.MustCompile(`[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’][\p{L}\p{M}\p{N}]+)*|` + emoji)
+
+// emoji is a pattern of an emoji with its style and colour of skin, or of several that are joined to one.
+const emoji = `\p{So}[\x{fe0f}\x{1f3fb}-\x{1f3ff}]*(?:\x{200d}\p{So}[\x{fe0f}\x{1f3fb}-\x{1f3ff}]*)*`
+
+// plainEmoji leaves out the style and the colour of skin of emoji.
+var plainEmoji = strings.NewReplacer("\ufe0f", "", "\U0001f3fb", "", "\U0001f3fc", "", "\U0001f3fd", "",
+	"\U0001f3fe", "", "\U0001f3ff", "")
 
 // token is a word of a text, or the end of one as the 's of "that's".
 type token struct {
@@ -31,6 +38,8 @@ type token struct {
 	sentence, clause int
 	// skip says that the token is part of an address, a name with @, or a hashtag.
 	skip bool
+	// isEmoji is set of one emoji, also repeated. It ends the clause.
+	isEmoji bool
 }
 
 // apostrophes are left out of words that are compared.
@@ -66,6 +75,18 @@ func tokensOf(text string) (tokens []token) {
 		between := strings.TrimPrefix(strings.TrimPrefix(gap, "'"), "’")
 		next.from, next.joined = from, between == "" || between == " " || between == "-"
 		w := text[from:to]
+		if first, _ := utf8.DecodeRuneInString(w); unicode.Is(unicode.So, first) {
+			emoji := next
+			emoji.to, emoji.key, emoji.isEmoji = to, plainEmoji.Replace(w), true
+			if n := len(tokens); n > 0 && tokens[n-1].isEmoji && tokens[n-1].key == emoji.key && gap == "" {
+				tokens[n-1].to = to
+			} else {
+				tokens = append(tokens, emoji)
+				next.clause++
+			}
+			last = to
+			continue
+		}
 		end := max(strings.LastIndex(w, "'"), strings.LastIndex(w, "’"))
 		if end > 0 && ends[fold(w[end:])] {
 			tokens = append(tokens, next.of(w[:end]))
@@ -163,21 +184,63 @@ func (l *Language) newReading(text string, ofSlang bool) *reading {
 	return r
 }
 
-// longest returns the sense of the longest phrase that starts at a token and fits there, how many tokens it has, and
-// how certain it is. Without one that fits, the certainty says whether there is a phrase that stays.
-func (r *reading) longest(i int) (found sense, length int, sure certainty) {
+// match is a phrase that was found in a text.
+type match struct {
+	sense
+	// n is how many tokens it has. 0: there is none, or one that stays as it may be no slang.
+	n    int
+	sure certainty
+	// stays says that the phrase is slang, and that no equivalent of it fits in its place.
+	stays bool
+	// object is the pronoun inside the phrase ("left HER on read"); 0: there is none.
+	object int
+}
+
+// longest returns the longest phrase that starts at a token and has a sense there.
+func (r *reading) longest(i int) (found match) {
 	for n, at := range r.phrases.startingAt(r.tokens, i) {
-		for s := range r.sensesHere(at) {
-			if length == 0 {
-				sure = kept
-			}
-			if c := r.fits(s, i, n); c > 0 {
-				found, length, sure = s, n, c
-				break
+		found = r.sensible(found, match{n: n}, i, at)
+	}
+	if r.ofSlang && i+2 < len(r.tokens) && pronouns[r.tokens[i+1].key] && r.tokens[i+1].joined {
+		around := slices.Concat(r.tokens[i:i+1], r.tokens[i+2:min(i+2+longestAround, len(r.tokens))])
+		for n, at := range r.phrases.startingAt(around, 0) {
+			if n > 1 {
+				found = r.sensible(found, match{n: n + 1, object: i + 1}, i, at)
 			}
 		}
 	}
-	return found, length, sure
+	return found
+}
+
+// longestAround bounds the words of a phrase behind a pronoun.
+const longestAround = 4
+
+// sensible returns m with the first of its senses that fits, or before, if none does.
+func (r *reading) sensible(before, m match, i int, at uint64) match {
+	var staying match
+	for s := range r.sensesHere(at) {
+		if m.object > 0 && s.pos != lingible.Verb {
+			continue
+		}
+		if before.n == 0 && before.sure == 0 {
+			before.sure = kept
+		}
+		m.sense, m.sure = s, r.fits(s, i, m.n)
+		here := site{r, s, i, m.n}
+		switch {
+		case m.sure > 0 && s.with != "" && (!s.slang || here.hasSlot(m.object > 0)):
+			return m
+		case m.sure > 0 && staying.sure == 0, s.slang && s.homonym == nil && staying.n == 0 && !here.isProper():
+			staying = m
+			staying.stays = true
+		}
+	}
+	// A term that is certain to be meant, or alone here.
+	if staying.sure > 0 || staying.n > 0 && before.n == 0 {
+		staying.sure = max(staying.sure, kept)
+		return staying
+	}
+	return before
 }
 
 // sensesHere returns the senses at an offset. Of slang that is written, they are those of the region, and then those
@@ -199,9 +262,9 @@ func (r *reading) sensesHere(at uint64) iter.Seq[sense] {
 	}
 }
 
-// key returns the word at a token of the same clause, and "" beyond it.
+// key returns the word at a token of the same clause, and "" beyond it, or of an emoji.
 func (r *reading) key(i, of int) string {
-	if i < 0 || i >= len(r.tokens) || r.tokens[i].clause != r.tokens[of].clause {
+	if i < 0 || i >= len(r.tokens) || r.tokens[i].clause != r.tokens[of].clause || r.tokens[i].isEmoji {
 		return ""
 	}
 	return r.tokens[i].key
@@ -247,8 +310,9 @@ func (r *reading) isName(i int) bool {
 		strings.ToUpper(r.text[t.from:t.to]) != r.text[t.from:t.to]
 }
 
-// write returns what stands for a sense of n tokens at i: inflected, and in the case of the original.
-func (r *reading) write(s sense, i, n int) string {
+// write returns what stands for a match at i: inflected, and in the case of the original.
+func (r *reading) write(m match, i int) string {
+	s, n := m.sense, m.n
 	prev := r.key(i-1, i)
 	f := s.form
 	if f == past && perfect[prev] {
@@ -257,9 +321,22 @@ func (r *reading) write(s sense, i, n int) string {
 	if f == base && s.pos == lingible.Noun && s.slang && isMany(prev) {
 		f = plural
 	}
+	isDegree := degree[prev] || prev == "too"
+	if first, rest, _ := strings.Cut(s.with, " "); s.slang && isDegree && rest != "" && doubledUp[first] {
+		s.with = rest // "so very tired"
+	}
 	with := inflect(s.with, s.pos, f)
 	if rest, ok := strings.CutPrefix(s.with, "be "); ok && s.pos == lingible.Verb {
 		with = be(f, prev) + " " + rest
+	}
+	if m.object > 0 {
+		object := r.text[r.tokens[m.object].from:r.tokens[m.object].to]
+		first, rest, _ := strings.Cut(with, " ")
+		if rest != "" && !prepositions[rest[strings.LastIndex(rest, " ")+1:]] {
+			with = first + " " + object + " " + rest
+		} else {
+			with += " " + object
+		}
 	}
 	original := r.text[r.tokens[i].from:r.tokens[i+n-1].to]
 	letters := strings.Map(func(c rune) rune {

@@ -74,7 +74,11 @@ var unlisted = map[lingible.PartOfSpeech]*homonym{
 // homonymOf returns what shows the sense of a term, or nil if it is no ordinary word.
 func homonymOf(term string, pos lingible.PartOfSpeech) *homonym {
 	key := strings.ToLower(term)
-	if row, found := ordinary[key]; found {
+	row, found := ordinary[key+" ("+string(pos)+")"]
+	if !found {
+		row, found = ordinary[key]
+	}
+	if found {
 		return row
 	}
 	if !strings.ContainsAny(key, " -") && (commonStems[stem(key)] || functionWord(key)) {
@@ -100,7 +104,8 @@ var places = map[string]place{
 	"det":     site.hasDeterminer, "end": site.isEnd, "for": site.isThanks, "isa": site.isNamedSo, "it": site.isOfIt,
 	"mass": site.isMass, "noun": site.isBeforeNoun,
 	"object": site.hasObject, "opening": site.isOpening, "person": site.isOfPerson, "said": site.isSaid,
-	"very": site.isVery, "you": site.isOfYou,
+	"subject": site.hasSubject,
+	"very":    site.isVery, "you": site.isOfYou,
 }
 
 // before returns the kth word before the phrase, and after the word that follows it, in the same clause; "" is beyond
@@ -174,7 +179,7 @@ func (s site) isAfterBe() bool {
 		return false
 	}
 	w := s.before(k)
-	return (w == "" || w == "why") && k > 1 || copulas[w] || subjects[w] && copulas[s.before(k+1)] ||
+	return (w == "" || w == "why") && (k > 1 || moods[next]) || copulas[w] || subjects[w] && copulas[s.before(k+1)] ||
 		w == "out" && strings.HasPrefix(s.before(k+1), "turn")
 }
 
@@ -183,7 +188,8 @@ func (s site) isOfPerson() bool {
 	for k := s.degrees() + 1; ; k++ {
 		w := s.before(k)
 		switch {
-		case subjects[w], persons[w], w == "why", w == "" && k > 1 && (s.before(k-1) == "be" || modals[s.before(k-1)]),
+		case subjects[w], persons[w], w == "why", w == "" && moods[s.after()],
+			w == "" && k > 1 && (s.before(k-1) == "be" || modals[s.before(k-1)] || degree[s.before(k-1)]),
 			w != "" && s.isName(s.i-k):
 			return true
 		case !copulas[w] && !modals[w] && !intensifiers[w]:
@@ -261,6 +267,12 @@ func (s site) canBeVerb() bool {
 	return s.form != base && !isMany(w) || isBoundary(w) || subjects[w] || persons[w] || modals[w] || intensifiers[w] ||
 		connectives[w] || w == "to" || w == "'s" && s.before(2) == "let" ||
 		len(w) > 3 && strings.HasSuffix(w, "s") || strings.HasSuffix(w, "ly")
+}
+
+// hasSubject: a pronoun does it ("we STAN").
+func (s site) hasSubject() bool {
+	prev := s.before(s.degrees() + 1)
+	return subjects[prev] || modals[prev] || prev == "to"
 }
 
 // isBare: a verb without an object, and without a way that it goes.

@@ -28,7 +28,7 @@ var address = regexp.MustCompile(`(?i)://|\bwww\.|\S@\S|\B@\w|\b[\w-]+\.(?:com|n
 
 // Validate judges a submission in time linear in its length.
 func (l *Language) Validate(_ context.Context, s lingible.Proposal) (lingible.Verdict, error) {
-	term, meaning, example := stemmed(s.Term), stemmed(s.Meaning), stemmed(s.Example)
+	term, meaning, example := wordsOf(s.Term), wordsOf(s.Meaning), wordsOf(s.Example)
 	// A longer term breaks the first rule, and searching for it would take too long.
 	uses := len(term) > maxWords || l.uses(s.Term, example)
 	var broken []string
@@ -61,6 +61,11 @@ func (l *Language) Validate(_ context.Context, s lingible.Proposal) (lingible.Ve
 		return lingible.Verdict{Confidence: min(0.95, 0.75+0.1*float64(len(broken)-1)), Usage: 1, Reasons: broken}, nil
 	}
 	return l.rate(s, term, meaning, example), nil
+}
+
+// wordsOf returns the tokens of a text without its emoji.
+func wordsOf(text string) []token {
+	return slices.DeleteFunc(stemmed(text), func(t token) bool { return t.isEmoji })
 }
 
 // rate judges a valid submission by what speaks for it.

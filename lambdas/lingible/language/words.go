@@ -14,6 +14,8 @@ var (
 	commonWords string
 	//go:embed grammar.txt
 	grammarWords string
+	//go:embed similar.txt
+	similarWords string
 )
 
 // The file of the grammar says which words these are.
@@ -40,6 +42,25 @@ var (
 	verbHeads    = setOf(grammar["verbHeads"])
 	numbers      = setOf(grammar["numbers"])
 	doubling     = setOf(grammar["doubling"])
+	saying       = setOf(grammar["saying"])
+	support      = setOf(grammar["support"])
+	passives     = setOf(grammar["passives"])
+	fronted      = setOf(grammar["fronted"])
+	particles    = setOf(grammar["particles"])
+	intransitive = setOf(grammar["intransitive"])
+	needsObject  = setOf(grammar["needsObject"])
+	mass         = setOf(grammar["mass"])
+	calls        = setOf(grammar["calls"])
+	times        = setOf(grammar["times"])
+	doubledUp    = setOf(grammar["doubledUp"])
+	clauses      = setOf(grammar["clauses"])
+	makers       = setOf(grammar["makers"])
+	moods        = setOf(grammar["moods"])
+	absolute     = setOf(grammar["absolute"])
+	pronouns     = setOf(grammar["pronouns"])
+
+	// similar are phrases that say nearly the same as the plain text of a term.
+	similar = phrasesOf(similarWords)
 
 	// commonStems are the stems of words that most texts have, and of irregular verbs.
 	commonStems = stems(strings.Fields(commonWords))
@@ -59,6 +80,17 @@ func rows(text string) map[string][]string {
 			name, line = before, after
 		}
 		all[name] = append(all[name], strings.Fields(line)...)
+	}
+	return all
+}
+
+// phrasesOf are the phrases of a file by their names, with a comma between.
+func phrasesOf(text string) map[string][]string {
+	all := map[string][]string{}
+	for line := range strings.Lines(text) {
+		if name, phrases, found := strings.Cut(strings.TrimSpace(line), ": "); found && line[0] != '#' {
+			all[name] = append(all[name], strings.Split(phrases, ", ")...)
+		}
 	}
 	return all
 }
