@@ -371,6 +371,11 @@ func TestRegions(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", region, got, want)
 		}
 	}
+	// "Very good" says nearly the same as "excellent", and stands behind what says the same.
+	near := languageOf(t, []lingible.Entry{entry("alpho", "excellent", 0.9), entry("betho", "really good", 0.1)})
+	if got := translate(near, "really good, very good", lingible.ToSlang).Text; got != "betho, alpho" {
+		t.Errorf("got %q", got)
+	}
 	if got := translate(l, "alpho, delto", lingible.ToStandard).Text; got != "excellent, cold" {
 		t.Errorf("got %q", got)
 	}
