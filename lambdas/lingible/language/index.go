@@ -49,6 +49,9 @@ const (
 	sections
 )
 
+// texting is the tag of terms that are short for others.
+const texting = "texting"
+
 // maxTrends is how many terms the index has in order of momentum.
 const maxTrends = lingible.MaxTrends
 
@@ -251,8 +254,13 @@ func (b *builder) addSenses(e lingible.Entry, names []string, plain string, pos 
 			}
 		}
 	}
-	if !strings.ContainsFunc(e.Term, unicode.IsLetter) {
-		return // an emoji stands for words, and is not put in their place
+	// Words of grammar are in every text: no term stands for one. Nor does an emoji, or another spelling of a word.
+	isSpelling := slices.Contains(e.Tags, texting) && !strings.Contains(plain, " ")
+	isGrammar := !intensifiers[plain] && !slices.ContainsFunc(strings.Fields(plain), func(w string) bool {
+		return !functionWord(w) && !helping[w]
+	})
+	if isGrammar || everyday[plain] || isSpelling || !strings.ContainsFunc(e.Term, unicode.IsLetter) {
+		return
 	}
 	for _, f := range append([]form{base}, forms...) {
 		r := reference{lemma, 0, part, byte(f)}
@@ -402,9 +410,8 @@ func (l *Language) senses(at uint64, slang bool) iter.Seq[sense] {
 			for range name {
 				s.own = text()
 			}
-			if slang {
-				s.homonym = homonymOf(s.own, pos)
-			} else {
+			s.homonym = homonymOf(s.own, pos)
+			if !slang {
 				s.own, s.with = s.with, s.own
 			}
 			if !yield(s) {

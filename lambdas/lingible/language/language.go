@@ -41,7 +41,7 @@ type sense struct {
 	slang bool // the phrase is slang, and with is plain
 	// regions are the countries that use the term, with a space between; "": all do.
 	regions string
-	// homonym is set of a slang phrase that is an ordinary one, too.
+	// homonym is set if the slang phrase is an ordinary one, too: where slang is written, it has to be understood.
 	homonym *homonym
 }
 

@@ -243,23 +243,44 @@ func (r *reading) sensible(before, m match, i int, at uint64) match {
 	return before
 }
 
-// sensesHere returns the senses at an offset. Of slang that is written, they are those of the region, and then those
-// of all.
+// sensesHere returns the senses at an offset. Of slang that is written, they are those that the region uses most, those
+// that it uses as well, and those of all.
 func (r *reading) sensesHere(at uint64) iter.Seq[sense] {
 	all := r.language.senses(at, r.ofSlang)
 	if r.ofSlang {
 		return all
 	}
 	return func(yield func(sense) bool) {
-		for _, isRegional := range []bool{true, false} {
+		for _, wanted := range []use{most, some, everywhere} {
 			for s := range all {
-				isOfRegion := r.region != "" && strings.Contains(s.regions, r.region)
-				if (isRegional && isOfRegion || !isRegional && s.regions == "") && !yield(s) {
+				if r.useOf(s) == wanted && !yield(s) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// use says how a region uses a term.
+type use int
+
+const (
+	never use = iota
+	most
+	some
+	everywhere
+)
+
+func (r *reading) useOf(s sense) use {
+	switch {
+	case s.regions == "":
+		return everywhere
+	case r.region == "" || !strings.Contains(s.regions, r.region):
+		return never
+	case strings.HasPrefix(s.regions, r.region):
+		return most
+	}
+	return some
 }
 
 // key returns the word at a token of the same clause, and "" beyond it, or of an emoji.
@@ -275,7 +296,8 @@ func (r *reading) fits(s sense, i, n int) certainty {
 	if !r.isPartOfSpeech(s, i, n) {
 		return 0
 	}
-	if s.homonym != nil {
+	// Of slang that is written, a noun alone is read as the ordinary word too easily ("the BREAD" for money).
+	if s.homonym != nil && (s.slang || s.pos == lingible.Noun) {
 		return s.homonym.certainty(site{r, s, i, n})
 	}
 	return certain

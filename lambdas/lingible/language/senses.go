@@ -99,13 +99,12 @@ type place func(site) bool
 
 // places are the places and signs of words.txt by their names.
 var places = map[string]place{
-	"adverb": site.isAdverb, "amount": site.isAmount, "aside": site.isAside, "bare": site.isBare, "be": site.isAfterBe,
-	"closing": site.isClosing,
-	"det":     site.hasDeterminer, "end": site.isEnd, "for": site.isThanks, "isa": site.isNamedSo, "it": site.isOfIt,
-	"mass": site.isMass, "noun": site.isBeforeNoun,
-	"object": site.hasObject, "opening": site.isOpening, "person": site.isOfPerson, "said": site.isSaid,
-	"subject": site.hasSubject,
-	"very":    site.isVery, "you": site.isOfYou,
+	"adverb": site.isAdverb, "amount": site.isAmount, "aside": site.isAside, "bare": site.isBare,
+	"be": site.isAfterBe, "closing": site.isClosing, "degree": site.isDegree, "det": site.hasDeterminer,
+	"doer": site.isDoer, "end": site.isEnd, "for": site.isThanks, "isa": site.isNamedSo, "it": site.isOfIt,
+	"mass": site.isMass, "noun": site.isBeforeNoun, "object": site.hasObject, "opening": site.isOpening,
+	"person": site.isOfPerson, "said": site.isSaid, "subject": site.hasSubject, "very": site.isVery,
+	"you": site.isOfYou,
 }
 
 // before returns the kth word before the phrase, and after the word that follows it, in the same clause; "" is beyond
@@ -116,7 +115,11 @@ func (s site) after() string       { return s.key(s.i+s.n, s.i+s.n-1) }
 // certainty says how sure it is that the phrase is slang here.
 func (h *homonym) certainty(s site) certainty {
 	words := s.sentences[s.tokens[s.i].sentence]
-	has := func(stem string) bool { return words[stem] }
+	has := func(stem string) bool {
+		// The words of a phrase that slang is written for say nothing about it.
+		return words[stem] && (s.sense.slang ||
+			!slices.ContainsFunc(s.tokens[s.i:s.i+s.n], func(t token) bool { return t.stem == stem }))
+	}
 	is := func(p place) bool { return p(s) }
 	if s.n == len(s.tokens) {
 		return certain // a look-up
@@ -206,8 +209,8 @@ func (s site) isOfIt() bool {
 // isOfYou: "you KILLED IT", "you're KILLING IT".
 func (s site) isOfYou() bool { return s.before(1) == "you" || s.before(2) == "you" }
 
-// isVery: a word of degree, and not "too" or "not", stands before the phrase.
-func (s site) isVery() bool { return degree[s.before(1)] }
+// isVery: a word of degree, and not "too" or "not", stands before the phrase. A mill can be completely gutted, too.
+func (s site) isVery() bool { return degree[s.before(1)] && s.before(1) != "completely" }
 
 // isBeforeNoun: "a MID film".
 func (s site) isBeforeNoun() bool {
@@ -294,6 +297,18 @@ func (s site) isAdverb() bool {
 	prev := s.before(1)
 	return !isDeterminer(prev) && (s.n == 1 && s.own != "totes" || isBoundary(prev) || subjects[prev] ||
 		copulas[prev] || modals[prev] || perfect[prev] || intensifiers[prev])
+}
+
+// isDoer: "BRO is late", and not "BRO, come here".
+func (s site) isDoer() bool {
+	next := s.after()
+	return s.before(1) == "" && (copulas[next] || modals[next] || perfect[next])
+}
+
+// isDegree: "is DEAD easy", "so DAMN cold".
+func (s site) isDegree() bool {
+	prev := s.before(1)
+	return (copulas[prev] || intensifiers[prev] || isBoundary(prev)) && isContent(s.after())
 }
 
 // isSaid: it is a clause of its own.

@@ -54,9 +54,13 @@ type figures struct {
 
 var betweenWords = regexp.MustCompile(`[^\p{L}\p{N}\p{So}]+`)
 
+// whole writes out what is shortened.
+var whole = strings.NewReplacer("n't", " not", "'re", " are", "'m", " am", "'ll", " will", "'ve", " have",
+	"it's", "it is", "that's", "that is", "what's", "what is", "let's", "let us")
+
 // plainWords is a text in lower case with one space around each word, and without punctuation.
 func plainWords(text string) string {
-	text = strings.NewReplacer("'", "", "’", "").Replace(strings.ToLower(text))
+	text = strings.ReplaceAll(whole.Replace(strings.ReplaceAll(strings.ToLower(text), "’", "'")), "'", "")
 	return " " + strings.TrimSpace(betweenWords.ReplaceAllString(text, " ")) + " "
 }
 

@@ -21,7 +21,7 @@ func (s site) hasSlot(isInside bool) bool {
 		(subjects[first] || clauses[words[0]]) && !starts:
 		return false
 	case s.tokens[s.i].isEmoji && s.pos == lingible.Adjective:
-		return s.isAfterBe()
+		return s.isAfterBe() && prev != "dead"
 	}
 	switch s.pos {
 	case lingible.Verb:
@@ -33,6 +33,8 @@ func (s site) hasSlot(isInside bool) bool {
 		return !(isLong && isContent(s.after()) && s.isBeforeNoun()) && !(absolute[first] && degree[prev])
 	case lingible.Interjection:
 		return starts
+	case lingible.Adverb:
+		return !degree[first] || len(words) > 1 || isContent(s.after()) // "tired AF"
 	}
 	return true
 }
@@ -44,16 +46,17 @@ func (s site) hasVerbSlot(words []string, isInside bool) bool {
 	isTime := times[next] || next == "every" || times[then] && (next == "all" || isDeterminer(next) || isMany(next))
 	hasObject := isInside || !isTime && !particles[next] && (determiners[next] || objects[next] || isMany(next) ||
 		isContent(next) || next == "all" && (determiners[then] || isContent(then)))
-	isPassive := (s.form == past || s.form == participle) && passives[prev]
+	isPassive := (s.form == past || s.form == participle) && (passives[prev] || copulas[prev])
 	if head == "be" {
-		return !support[prev] && !isPassive && !hasObject
+		return !support[prev] && !isPassive && !hasObject && next != "hard" && !(degree[next] && then == "hard")
 	}
 	isLong := len(words) > 1
 	if isInside && isLong && makers[head] {
 		return !isPassive // "ticked us off": "made us angry"
 	}
 	endsOpen := isLong && prepositions[last] && !particles[last]
-	isClosed := !isLong && intransitive[head] || isLong && !endsOpen && !particles[last]
+	isEither := particles[last] || strings.HasSuffix(last, "ing") // "stop answering me"
+	isClosed := !isLong && intransitive[head] || isLong && !endsOpen && !isEither
 	switch {
 	case isClosed && (hasObject || isPassive):
 		return false

@@ -54,6 +54,8 @@ var (
 	times        = setOf(grammar["times"])
 	doubledUp    = setOf(grammar["doubledUp"])
 	clauses      = setOf(grammar["clauses"])
+	helping      = setOf(grammar["helping"])
+	everyday     = setOf(grammar["everyday"])
 	makers       = setOf(grammar["makers"])
 	moods        = setOf(grammar["moods"])
 	absolute     = setOf(grammar["absolute"])
