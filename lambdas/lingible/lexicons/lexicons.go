@@ -1,6 +1,7 @@
 // Package lexicons has the terms that Lingible begins with, written for it, and the pools of wrong
-// answers of its quiz. Each category of the quiz has a file with its name. Further terms here are
-// loaded by the next `onesynth seed lingible`; a changed one does not change a term that is there.
+// answers of its quiz. Each category of the quiz has a file with its name; a file with another name
+// has terms of one theme, such as a region, each with its category. Further terms here are loaded by
+// the next `onesynth seed lingible`; a changed one does not change a term that is there.
 package lexicons
 
 import (
@@ -9,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -21,8 +23,8 @@ const MinWrongAnswers = 12
 //go:embed *.json
 var files embed.FS
 
-// Initial returns the entries, by category. They are valid ([lingible.Entry.Check]), and no two
-// have a form in common.
+// Initial returns the entries, those of the categories' files first. They are valid
+// ([lingible.Entry.Check]), and no two have a form in common.
 func Initial() ([]lingible.Entry, error) {
 	entries, _, err := read(files)
 	return entries, err
@@ -34,32 +36,48 @@ func WrongAnswers() (map[lingible.Category][]string, error) {
 	return wrong, err
 }
 
-// file is the file of a category. Its entries leave out quiz_category and sources, which are those
-// of the file and [lingible.SourceInitial].
+// file is a file of terms. Its entries leave out sources, which is [lingible.SourceInitial]. In the
+// file of a category they leave out quiz_category, too; other files have no wrong answers.
 type file struct {
 	WrongAnswers []string         `json:"wrong_answers"`
 	Entries      []lingible.Entry `json:"entries"`
 }
 
-// read reads the files of all categories of a folder.
+// read reads the files of a folder: those of all categories, then the others by name.
 func read(folder fs.FS) (entries []lingible.Entry, wrong map[lingible.Category][]string, _ error) {
 	taken := map[string]string{} // the term of each form
 	wrong = map[lingible.Category][]string{}
+	var names []string
 	for _, category := range lingible.Categories() {
-		name := string(category) + ".json"
+		names = append(names, string(category)+".json")
+	}
+	all, err := fs.Glob(folder, "*.json")
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range all {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for i, name := range names {
 		data, err := fs.ReadFile(folder, name)
 		if err != nil {
 			return nil, nil, err
 		}
-		content, err := decode(data)
+		var category lingible.Category // none, in the file of a theme
+		if i < len(lingible.Categories()) {
+			category = lingible.Categories()[i]
+		}
+		content, err := decode(data, category)
 		for _, entry := range content.Entries {
 			if err != nil {
 				break
 			}
-			if entry.QuizCategory != "" || entry.Sources != nil {
+			if category != "" && entry.QuizCategory != "" || entry.Sources != nil {
 				err = errors.New("has quiz_category or sources: leave them out")
 			} else {
-				entry.QuizCategory, entry.Sources = category, []string{lingible.SourceInitial}
+				entry.QuizCategory, entry.Sources = cmp.Or(category, entry.QuizCategory), []string{lingible.SourceInitial}
 				err = cmp.Or(entry.Check(), take(taken, entry))
 			}
 			if err != nil {
@@ -70,7 +88,9 @@ func read(folder fs.FS) (entries []lingible.Entry, wrong map[lingible.Category][
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
-		wrong[category] = content.WrongAnswers
+		if category != "" {
+			wrong[category] = content.WrongAnswers
+		}
 	}
 	return entries, wrong, nil
 }
@@ -87,14 +107,17 @@ func take(taken map[string]string, entry lingible.Entry) error {
 	return nil
 }
 
-// decode reads one file.
-func decode(data []byte) (file, error) {
+// decode reads the file of a category, or of a theme if the category is empty.
+func decode(data []byte, category lingible.Category) (file, error) {
 	var content file
 	if err := seed.Decode(data, &content); err != nil {
 		return content, err
 	}
-	if n := len(content.WrongAnswers); n < MinWrongAnswers {
+	switch n := len(content.WrongAnswers); {
+	case category != "" && n < MinWrongAnswers:
 		return content, fmt.Errorf("wrong_answers: got %d, want %d or more", n, MinWrongAnswers)
+	case category == "" && n > 0:
+		return content, errors.New("wrong_answers: put them into the file of their category")
 	}
 	return content, nil
 }

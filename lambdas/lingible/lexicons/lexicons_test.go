@@ -177,6 +177,29 @@ func TestReadErr(t *testing.T) {
 			}
 		})
 	}
+	const theme = `{"entries": [{"term": "zonko", "gloss": "Good", "examples": ["So zonko!"], "is_quiz_eligible": true,
+		"quiz_category": "praise", "confidence": 0.9, "momentum": 0.9}]}`
+	for title, test := range map[string]struct{ old, new, says string }{
+		"Good":       {"zonko", "zonko", ""},
+		"NoCategory": {`"quiz_category": "praise",`, "", `"zonko": quiz_category`},
+		"Sources":    {`"term"`, `"sources": [], "term"`, `"zonko": has quiz_category or sources`},
+		"Pool":       {`"entries"`, `"wrong_answers": ["A song"], "entries"`, "wrong_answers: put them into"},
+		"Form":       {"zonko", "Quid", `"Quid" of "Quid" is one of "quid"`},
+	} {
+		t.Run("Theme"+title, func(t *testing.T) {
+			t.Parallel()
+			with := folder()
+			with["zoo.json"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(theme, test.old, test.new))}
+			entries, wrong, err := read(with)
+			if test.says != "" {
+				if err == nil || !strings.HasPrefix(err.Error(), "zoo.json: ") || !strings.Contains(err.Error(), test.says) {
+					t.Errorf("got %v, want %q", err, test.says)
+				}
+			} else if err != nil || entries[len(entries)-1].QuizCategory != lingible.Praise || len(wrong) != 9 {
+				t.Errorf("got %d pools and %v, want 9 and zonko as praise", len(wrong), err)
+			}
+		})
+	}
 	missing := folder()
 	delete(missing, name)
 	if _, _, err := read(missing); err == nil || !strings.Contains(err.Error(), name) {
