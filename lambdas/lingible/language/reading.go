@@ -375,7 +375,7 @@ func (r *reading) write(m match, i int) string {
 	case isUpper && !written && len(letters) > 3 && syllables(strings.ToLower(letters)) > 0,
 		isUpper && r.isShouted(i, n):
 		return strings.ToUpper(with)
-	case unicode.IsUpper(first) && (starts || !isUpper):
+	case unicode.IsUpper(first) && (starts || !isUpper && !isCapital(s.own[:1])):
 		c, size := utf8.DecodeRuneInString(with)
 		return string(unicode.ToUpper(c)) + with[size:]
 	}

@@ -103,8 +103,8 @@ var places = map[string]place{
 	"be": site.isAfterBe, "closing": site.isClosing, "degree": site.isDegree, "det": site.hasDeterminer,
 	"doer": site.isDoer, "end": site.isEnd, "for": site.isThanks, "isa": site.isNamedSo, "it": site.isOfIt,
 	"mass": site.isMass, "noun": site.isBeforeNoun, "object": site.hasObject, "opening": site.isOpening,
-	"person": site.isOfPerson, "said": site.isSaid, "subject": site.hasSubject, "very": site.isVery,
-	"you": site.isOfYou,
+	"person": site.isOfPerson, "said": site.isSaid, "subject": site.hasSubject, "the": site.isTheOne,
+	"very": site.isVery, "you": site.isOfYou,
 }
 
 // before returns the kth word before the phrase, and after the word that follows it, in the same clause; "" is beyond
@@ -248,6 +248,9 @@ func (s site) isNamedSo() bool {
 	}
 	return false
 }
+
+// isTheOne: "she is the GOAT".
+func (s site) isTheOne() bool { return s.before(1) == "the" && copulas[s.before(2)] }
 
 // isMass: no article and no number makes one of it.
 func (s site) isMass() bool {
