@@ -101,10 +101,10 @@ type place func(site) bool
 var places = map[string]place{
 	"adverb": site.isAdverb, "amount": site.isAmount, "aside": site.isAside, "bare": site.isBare,
 	"be": site.isAfterBe, "closing": site.isClosing, "degree": site.isDegree, "det": site.hasDeterminer,
-	"doer": site.isDoer, "end": site.isEnd, "for": site.isThanks, "isa": site.isNamedSo, "it": site.isOfIt,
-	"mass": site.isMass, "noun": site.isBeforeNoun, "object": site.hasObject, "opening": site.isOpening,
-	"person": site.isOfPerson, "said": site.isSaid, "subject": site.hasSubject, "the": site.isTheOne,
-	"very": site.isVery, "you": site.isOfYou,
+	"doer": site.isDoer, "done": site.isDone, "end": site.isEnd, "for": site.isThanks, "isa": site.isNamedSo,
+	"it": site.isOfIt, "mass": site.isMass, "noun": site.isBeforeNoun, "object": site.hasObject,
+	"opening": site.isOpening, "person": site.isOfPerson, "said": site.isSaid, "subject": site.hasSubject,
+	"takes": site.takesOne, "the": site.isTheOne, "very": site.isVery, "you": site.isOfYou,
 }
 
 // before returns the kth word before the phrase, and after the word that follows it, in the same clause; "" is beyond
@@ -294,6 +294,15 @@ func (s site) hasObject() bool {
 	next := s.after()
 	return s.canBeVerb() && (isContent(next) || determiners[next] || objects[next] || isMany(next) || next == "all")
 }
+
+// takesOne: a verb whose object begins with a determiner or is a pronoun: "NICK his bike", not "Nick bought a bike".
+func (s site) takesOne() bool {
+	next := s.after()
+	return s.canBeVerb() && (determiners[next] || objects[next] || isMany(next))
+}
+
+// isDone: "my bike was NICKED", "they have NICKED it".
+func (s site) isDone() bool { return s.form == past && perfect[s.before(1)] }
 
 // isAdverb: it belongs to a verb or an adjective, not to a noun. Written in two, it is an adjective too often.
 func (s site) isAdverb() bool {
