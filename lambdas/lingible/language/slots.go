@@ -103,7 +103,7 @@ func (s site) hasNounSlot(words []string) bool {
 			before := s.before(k + 1)
 			return !subjects[before] && before != "it" && before != "that" && before != "there" && before != "what" &&
 				before != "who" && before != "here"
-		case isDeterminer(w), isMany(w), w == "what", w == "such", w == "all", w == "more", w == "one":
+		case isDeterminer(w), isMany(w), w == "you", w == "what", w == "such", w == "all", w == "more", w == "one":
 			return true
 		case !isContent(w) && !intensifiers[w] && !strings.HasSuffix(w, "ly"):
 			return false
