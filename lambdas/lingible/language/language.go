@@ -83,7 +83,7 @@ func (l *Language) Translate(_ context.Context, in lingible.TranslationInput) (l
 	for i := 0; i < len(r.tokens); {
 		m := r.longest(i)
 		s, n := m.sense, m.n
-		if m.sure > 0 {
+		if m.sure > 0 && (!r.tokens[i].isEmoji || n > 0 && !m.stays) {
 			isFound, least = true, min(least, m.sure)
 		}
 		if n == 0 {

@@ -230,7 +230,7 @@ func (r *reading) sensible(before, m match, i int, at uint64) match {
 		switch {
 		case m.sure > 0 && s.with != "" && (!s.slang || here.hasSlot(m.object > 0)):
 			return m
-		case m.sure > 0 && staying.sure == 0, s.slang && s.homonym == nil && staying.n == 0 && !here.isProper():
+		case m.sure > 0 && staying.sure == 0, staying.n == 0 && here.isSlangAnyway():
 			staying = m
 			staying.stays = true
 		}

@@ -138,6 +138,12 @@ func (h *homonym) certainty(s site) certainty {
 	return certain
 }
 
+// isOrdinary reports whether a word of the sentence shows that the ordinary word is meant.
+func (h *homonym) isOrdinary(s site) bool {
+	words := s.sentences[s.tokens[s.i].sentence]
+	return slices.ContainsFunc(h.stays, func(stem string) bool { return words[stem] })
+}
+
 // hasOtherSlang says that the text has slang that is no ordinary word.
 func (r *reading) hasOtherSlang() bool {
 	if r.slang == nil {
@@ -156,7 +162,7 @@ func (r *reading) hasOtherSlang() bool {
 
 // degrees counts the words of degree directly before the phrase.
 func (s site) degrees() (k int) {
-	for w := s.before(1); intensifiers[w] || len(w) > 4 && strings.HasSuffix(w, "ly") ||
+	for w := s.before(1); intensifiers[w] || degree[w] || len(w) > 4 && strings.HasSuffix(w, "ly") ||
 		k > 0 && w == "a" && (s.before(k) == "bit" || s.before(k) == "little"); w = s.before(k + 1) {
 		k++
 	}

@@ -33,8 +33,8 @@ func (s site) hasSlot(isInside bool) bool {
 		return !(isLong && isContent(s.after()) && s.isBeforeNoun()) && !(absolute[first] && degree[prev])
 	case lingible.Interjection:
 		return starts
-	case lingible.Adverb:
-		return !degree[first] || len(words) > 1 || isContent(s.after()) // "tired AF"
+	case lingible.Adverb, lingible.Phrase:
+		return !doubledUp[first] || len(words) > 1 || isContent(s.after()) // "tired AF"
 	}
 	return true
 }
@@ -105,12 +105,17 @@ func (s site) hasNounSlot(words []string) bool {
 				before != "who" && before != "here"
 		case isDeterminer(w), isMany(w), w == "you", w == "what", w == "such", w == "all", w == "more", w == "one":
 			return true
-		case !isContent(w) && !intensifiers[w] && !strings.HasSuffix(w, "ly"):
+		case !isContent(w) && !intensifiers[w] && !strings.HasSuffix(w, "ly") && !isDeterminer(s.before(k + 1)):
 			return false
 		}
 	}
 	return true
 }
 
-// isProper: the phrase is written as a name is, and the term is not.
-func (s site) isProper() bool { return s.isName(s.i) && strings.ToLower(s.own) == s.own }
+// isSlangAnyway: the phrase is slang, also where its sense does not fit. One that is written as a name is, is none.
+func (s site) isSlangAnyway() bool {
+	if !s.sense.slang || s.isName(s.i) && strings.ToLower(s.own) == s.own {
+		return false
+	}
+	return s.homonym == nil || s.tokens[s.i].isEmoji && !s.homonym.isOrdinary(s)
+}

@@ -77,7 +77,8 @@ func read(folder fs.FS) (entries []lingible.Entry, wrong map[lingible.Category][
 			if category != "" && entry.QuizCategory != "" || entry.Sources != nil {
 				err = errors.New("has quiz_category or sources: leave them out")
 			} else {
-				entry.QuizCategory, entry.Sources = cmp.Or(category, entry.QuizCategory), []string{lingible.SourceInitial}
+				entry.QuizCategory = cmp.Or(category, entry.QuizCategory)
+				entry.Sources = []string{lingible.SourceInitial}
 				err = cmp.Or(entry.Check(), take(taken, entry))
 			}
 			if err != nil {

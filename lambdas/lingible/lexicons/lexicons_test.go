@@ -192,7 +192,8 @@ func TestReadErr(t *testing.T) {
 			with["zoo.json"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(theme, test.old, test.new))}
 			entries, wrong, err := read(with)
 			if test.says != "" {
-				if err == nil || !strings.HasPrefix(err.Error(), "zoo.json: ") || !strings.Contains(err.Error(), test.says) {
+				if err == nil || !strings.HasPrefix(err.Error(), "zoo.json: ") ||
+					!strings.Contains(err.Error(), test.says) {
 					t.Errorf("got %v, want %q", err, test.says)
 				}
 			} else if err != nil || entries[len(entries)-1].QuizCategory != lingible.Praise || len(wrong) != 9 {
