@@ -268,6 +268,11 @@ func (b *builder) addSenses(e lingible.Entry, names []string, plain string, pos 
 		for _, synonym := range similar[plain] {
 			addPhrase(b.similar, inflect(synonym, pos, f), r)
 		}
+		// Slang has the degree in it: "chuffed" is "very pleased".
+		if pos == lingible.Adjective && f == base {
+			addPhrase(b.similar, "very "+plain, r)
+			addPhrase(b.similar, "really "+plain, r)
+		}
 	}
 }
 

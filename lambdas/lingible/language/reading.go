@@ -337,10 +337,21 @@ func (r *reading) write(m match, i int) string {
 	s, n := m.sense, m.n
 	prev := r.key(i-1, i)
 	f := s.form
+	at := i - 1
+	for intensifiers[r.key(at, i)] {
+		at--
+	}
+	subject, auxiliary := r.key(at, i), r.key(at-1, i)
+	// "she HIT the books" has the past, "did she HIT the books" has not, and "they HIT the books" can be either.
+	if f == base && s.pos == lingible.Verb && s.slang && inflect(s.own, s.pos, past) == s.own &&
+		!modals[auxiliary] && auxiliary != "let" &&
+		(subject == "he" || subject == "she" || subject == "it" || isContent(subject) && !isPlural(subject)) {
+		f = past
+	}
 	if f == past && perfect[prev] {
 		f = participle
 	}
-	if f == base && s.pos == lingible.Noun && s.slang && isMany(prev) {
+	if f == base && s.pos == lingible.Noun && isMany(prev) {
 		f = plural
 	}
 	isDegree := degree[prev] || prev == "too"
@@ -349,7 +360,7 @@ func (r *reading) write(m match, i int) string {
 	}
 	with := inflect(s.with, s.pos, f)
 	if rest, ok := strings.CutPrefix(s.with, "be "); ok && s.pos == lingible.Verb {
-		with = be(f, prev) + " " + rest
+		with = be(f, subject) + " " + rest
 	}
 	if m.object > 0 {
 		object := r.text[r.tokens[m.object].from:r.tokens[m.object].to]
@@ -416,10 +427,14 @@ func (r *reading) article(i int, with string) (string, int) {
 	return article, t.from
 }
 
+// isPlural reports whether a word looks like a plural.
+func isPlural(w string) bool {
+	return strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && w != "this" && w != "always"
+}
+
 // be returns the form of "be" after a word.
 func be(f form, prev string) string {
-	many := prev == "we" || prev == "you" || prev == "they" || prev == "these" || prev == "those" ||
-		strings.HasSuffix(prev, "s") && !strings.HasSuffix(prev, "ss") && prev != "this" && prev != "always"
+	many := prev == "we" || prev == "you" || prev == "they" || prev == "these" || prev == "those" || isPlural(prev)
 	switch {
 	case f == gerund:
 		return "being"
