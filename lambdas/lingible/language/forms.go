@@ -41,8 +41,9 @@ func inflect(phrase string, pos lingible.PartOfSpeech, f form) string {
 	case pos == lingible.Verb:
 		words[0] = verbForm(words[0], f)
 	default:
-		head := nounHead(words)
-		words[head] = pluralOf(words[head])
+		if head := nounHead(words); !mass[words[head]] {
+			words[head] = pluralOf(words[head])
+		}
 	}
 	return strings.Join(words, " ")
 }

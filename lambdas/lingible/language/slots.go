@@ -46,6 +46,9 @@ func (s site) hasVerbSlot(words []string, isInside bool) bool {
 	isTime := times[next] || next == "every" || times[then] && (next == "all" || isDeterminer(next) || isMany(next))
 	hasObject := isInside || !isTime && !particles[next] && (determiners[next] || objects[next] || isMany(next) ||
 		isContent(next) || next == "all" && (determiners[then] || isContent(then)))
+	if degree[prev] && copulas[s.before(2)] && s.form == base {
+		return false // "it is so SLAY"
+	}
 	isPassive := (s.form == past || s.form == participle) && (passives[prev] || copulas[prev])
 	if head == "be" {
 		return !support[prev] && !isPassive && !hasObject && next != "hard" && !(degree[next] && then == "hard")
@@ -87,8 +90,13 @@ func (s site) isFronted() bool {
 func (s site) hasNounSlot(words []string) bool {
 	head := words[nounHead(words)]
 	prev := s.before(1)
-	if mass[head] || pluralOf(head) == head {
-		return !(prev == "a" || prev == "an" || prev == "another")
+	if prev == "'s" && s.before(2) == "let" {
+		return false
+	}
+	// "her DRIP is new" has no slot for "clothes", and "the VIBES are good" none for "atmosphere".
+	if next, isMany := s.after(), !mass[head] && pluralOf(head) == head; mass[head] || isMany {
+		agrees := !(isMany && s.form == base && singular[next] || mass[head] && s.form == plural && severals[next])
+		return agrees && prev != "a" && prev != "an" && prev != "another"
 	}
 	isAbstract := strings.HasSuffix(head, "ness") || strings.HasSuffix(head, "ity") || strings.HasSuffix(head, "ment")
 	if s.form != base || isAbstract || isBoundary(prev) || connectives[prev] || determiners[words[0]] {
@@ -105,7 +113,7 @@ func (s site) hasNounSlot(words []string) bool {
 				before != "who" && before != "here"
 		case isDeterminer(w), isMany(w), w == "you", w == "what", w == "such", w == "all", w == "more", w == "one":
 			return true
-		case !isContent(w) && !intensifiers[w] && !strings.HasSuffix(w, "ly") && !isDeterminer(s.before(k + 1)):
+		case !isContent(w) && !intensifiers[w] && !strings.HasSuffix(w, "ly") && !isDeterminer(s.before(k+1)):
 			return false
 		}
 	}

@@ -54,6 +54,8 @@ var (
 	times        = setOf(grammar["times"])
 	doubledUp    = setOf(grammar["doubledUp"])
 	clauses      = setOf(grammar["clauses"])
+	singular     = setOf(grammar["singular"])
+	severals     = setOf(grammar["severals"])
 	helping      = setOf(grammar["helping"])
 	everyday     = setOf(grammar["everyday"])
 	makers       = setOf(grammar["makers"])
