@@ -265,7 +265,7 @@ func (b *builder) addSenses(e lingible.Entry, names []string, plain string, pos 
 	for _, f := range append([]form{base}, forms...) {
 		r := reference{lemma, 0, part, byte(f)}
 		addPhrase(b.slang, inflect(plain, pos, f), r)
-		for _, synonym := range similar[plain] {
+		for _, synonym := range similar()[plain] {
 			addPhrase(b.similar, inflect(synonym, pos, f), r)
 		}
 		// Slang has the degree in it: "chuffed" is "very pleased".

@@ -3,6 +3,7 @@ package language
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
@@ -21,6 +22,9 @@ const (
 
 // homonym says of a term that is an ordinary word, too, what shows which of the two a text means.
 type homonym struct {
+	// row is that of the file, which is read into the others once.
+	row    string
+	isRead sync.Once
 	// stays are the stems of words by which a sentence shows that the ordinary word is meant.
 	stays []string
 	// shows are the stems of words by which a sentence shows that slang is meant, and signs the places that show it as
@@ -31,35 +35,37 @@ type homonym struct {
 	places []place
 }
 
-// ordinary are the terms that are ordinary words, too. The file says how to read it.
+// ordinary are the terms that are ordinary words, too. The file says how to read it. A row is read when its term is
+// found: all together would take a start longer than all else.
 var ordinary = homonyms(ordinaryWords)
 
 func homonyms(table string) map[string]*homonym {
 	rows := map[string]*homonym{}
 	for line := range strings.SplitSeq(table, "\n") {
-		term, rest, found := strings.Cut(line, ":")
-		if !found || line[0] == '#' {
-			continue
+		if term, row, found := strings.Cut(line, ":"); found && line[0] != '#' {
+			rows[term] = &homonym{row: row}
 		}
-		stays, rest, _ := strings.Cut(rest, "|")
-		shows, names, _ := strings.Cut(rest, "|")
-		row := &homonym{}
-		for _, w := range strings.Fields(stays) {
-			row.stays = append(row.stays, stem(w))
-		}
-		for _, w := range strings.Fields(shows) {
-			if name, isSign := strings.CutPrefix(w, "@"); isSign {
-				row.signs = append(row.signs, places[name])
-			} else {
-				row.shows = append(row.shows, stem(w))
-			}
-		}
-		for _, name := range strings.Fields(names) {
-			row.places = append(row.places, places[name])
-		}
-		rows[term] = row
 	}
 	return rows
+}
+
+// read reads the row, once.
+func (h *homonym) read() {
+	stays, rest, _ := strings.Cut(h.row, "|")
+	shows, names, _ := strings.Cut(rest, "|")
+	for _, w := range strings.Fields(stays) {
+		h.stays = append(h.stays, stem(w))
+	}
+	for _, w := range strings.Fields(shows) {
+		if name, isSign := strings.CutPrefix(w, "@"); isSign {
+			h.signs = append(h.signs, places[name])
+		} else {
+			h.shows = append(h.shows, stem(w))
+		}
+	}
+	for _, name := range strings.Fields(names) {
+		h.places = append(h.places, places[name])
+	}
 }
 
 // unlisted are the homonyms of a part of speech that no list has: terms that are one common word.
@@ -114,6 +120,7 @@ func (s site) after() string       { return s.key(s.i+s.n, s.i+s.n-1) }
 
 // certainty says how sure it is that the phrase is slang here.
 func (h *homonym) certainty(s site) certainty {
+	h.isRead.Do(h.read)
 	words := s.sentences[s.tokens[s.i].sentence]
 	has := func(stem string) bool {
 		// The words of a phrase that slang is written for say nothing about it.
@@ -140,6 +147,7 @@ func (h *homonym) certainty(s site) certainty {
 
 // isOrdinary reports whether a word of the sentence shows that the ordinary word is meant.
 func (h *homonym) isOrdinary(s site) bool {
+	h.isRead.Do(h.read)
 	words := s.sentences[s.tokens[s.i].sentence]
 	return slices.ContainsFunc(h.stays, func(stem string) bool { return words[stem] })
 }

@@ -3,6 +3,7 @@ package language
 import (
 	_ "embed"
 	"strings"
+	"sync"
 
 	"github.com/kljensen/snowball/english"
 )
@@ -63,8 +64,8 @@ var (
 	absolute     = setOf(grammar["absolute"])
 	pronouns     = setOf(grammar["pronouns"])
 
-	// similar are phrases that say nearly the same as the plain text of a term.
-	similar = phrasesOf(similarWords)
+	// similar are phrases that say nearly the same as the plain text of a term, which only [Build] asks for.
+	similar = sync.OnceValue(func() map[string][]string { return phrasesOf(similarWords) })
 
 	// commonStems are the stems of words that most texts have, and of irregular verbs.
 	commonStems = stems(strings.Fields(commonWords))
