@@ -187,6 +187,11 @@ func TestTermsToSlang(t *testing.T) {
 		got); err != nil || diff != "" {
 		t.Errorf("got %v (-want +got):\n%s", err, diff)
 	}
+	want := converse.Question{System: translatePrompt, MaxTokens: 1024,
+		Data: sentence{"That rizz is excellent.", lingible.ToSlang, "GB"}}
+	if err := server.CheckAsked(want); err != nil {
+		t.Error(err)
+	}
 	if l.ModelID() != conversetest.Model {
 		t.Errorf("got %s", l.ModelID())
 	}

@@ -116,7 +116,7 @@ func (w *World) Items(t testing.TB, table string) []dynamo.Item {
 }
 
 // Speaker is a language that takes each text as one term. It fails for "fail", and leaves "same" as
-// it is. Its zero value is ready to use.
+// it is, and "gloss" with a gloss. Its zero value is ready to use.
 type Speaker struct {
 	// Judge judges submissions. Nil: each is valid, and is to be voted on.
 	Judge func(lingible.Proposal) (lingible.Verdict, error)
@@ -135,6 +135,9 @@ func (s *Speaker) Translate(ctx context.Context, in lingible.TranslationInput) (
 	switch text {
 	case "fail":
 		return lingible.Rendering{}, Failure()
+	case "gloss":
+		return lingible.Rendering{Text: text, Unchanged: true, Confidence: 0.75,
+			Glosses: []lingible.Gloss{{Term: "gloss", Meaning: "A word beside another"}}}, ctx.Err()
 	case "same":
 		return lingible.Rendering{Text: text, Unchanged: true}, ctx.Err()
 	}
