@@ -72,7 +72,7 @@ func TestInit(t *testing.T) {
 	c := exec.CommandContext(t.Context(), command, "init", "short-links", "--module", "example.com/you/links", "--dir",
 		folder)
 	status, stdout, stderr := finish(t, c)
-	if status != 0 || !strings.Contains(stdout, "wrote 19 files") || !strings.Contains(stdout, "make run") {
+	if status != 0 || !strings.Contains(stdout, "wrote 20 files") || !strings.Contains(stdout, "make run") {
 		t.Fatalf("got %d\n%s%s", status, stdout, stderr)
 	}
 	// The command that it prints leads into the folder.

@@ -16,8 +16,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-// newest is the newest request of the run; zero if there was none.
-func newest(runner *run.Runner) runtest.Request { return runtest.Of(runner).Newest("") }
+// newest is the newest request of the run whose route, path or id contains a text; zero if there is none. Schedules and
+// streams make requests, too.
+func newest(runner *run.Runner, text string) runtest.Request { return runtest.Of(runner).Newest(text) }
 
 // Requests are in the list as soon as they come, and a pause keeps it as it is. Each opens into what it did.
 func TestRequestsLive(t *testing.T) {
@@ -103,7 +104,7 @@ func TestRequestsLive(t *testing.T) {
 	if _, err := call(t, http.MethodGet, openAPI(t, runner), "", ""); err != nil {
 		t.Fatal(err)
 	}
-	goTo(tab, "#/requests/"+newest(runner).ID)
+	goTo(tab, "#/requests/"+newest(runner, "openapi.json").ID)
 	tab.See("API Gateway")
 	tab.Until("document.querySelector('.track i.function')")
 	tab.See("A million such requests")
@@ -148,7 +149,7 @@ func TestExchange(t *testing.T) {
 	}
 	sentAgain := func(key string) {
 		t.Helper()
-		last := newest(runner).ID
+		last := newest(runner, "/nowhere/"+secret[:6]).ID
 		if last == id {
 			t.Fatal("nothing was sent")
 		}

@@ -101,7 +101,7 @@ func TestStrangersTexts(t *testing.T) {
 		{"#/push", image},
 		{"#/buckets/" + url.PathEscape(bucket) + "?prefix=" + url.QueryEscape("strangers/"), image},
 		{"#/requests", "onerror"},
-		{"#/requests/" + newest(runner).ID, "onerror"},
+		{"#/requests/" + newest(runner, "onerror").ID, "onerror"},
 		{"#/requests?search=" + url.QueryEscape(image), ""},
 		{"#/map?stack=" + url.QueryEscape(image), image},
 		{"#/" + url.PathEscape(script), ""},

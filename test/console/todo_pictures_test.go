@@ -46,7 +46,7 @@ func useForPictures(t *testing.T, runner *run.Runner) (items, trace string) {
 	}
 	alice.send("POST", "/api/v1/tasks", map[string]string{"title": "Send the invoices", "category": "work",
 		"priority": "high"}, "Idempotency-Key", "invoices")
-	trace = "#/requests/" + newest(runner).ID
+	trace = "#/requests/" + newest(runner, "/api/v1/tasks").ID
 	tables, err := runtest.Of(runner).Tables(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func views(t *testing.T, runner *run.Runner) []string {
 	quiet := quietTables(t, runner)[0]
 	put(t, runner, quiet, item(quiet, "seen", map[string]string{"note": "for all views"}))
 	all = append(all, itemView(t, quiet, "seen"), "#/nowhere")
-	if last := newest(runner); last.ID != "" {
+	if last := newest(runner, ""); last.ID != "" {
 		all = append(all, "#/requests/"+last.ID)
 	}
 	return all

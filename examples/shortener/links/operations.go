@@ -27,22 +27,17 @@ type Page struct {
 var (
 	CreateLink = schema.Operation[schema.None, Link, Link]{
 		ID: "createLink", Route: "POST /links", Function: "linksapi", Caller: schema.CallerUser, RateLimit: "create",
-		Summary: "Make a link", Status: http.StatusCreated, Key: schema.KeyRequired, Errors: []error{ErrTaken},
-	}
+		Summary: "Make a link", Status: http.StatusCreated, Key: schema.KeyRequired, Errors: []error{ErrTaken}}
 	ListLinks = schema.Operation[ListParams, schema.None, Page]{
 		ID: "listLinks", Route: "GET /links", Function: "linksapi", Caller: schema.CallerUser,
-		Summary: "List one's own links, the newest first",
-	}
+		Summary: "List one's own links, the newest first"}
 	GetLink = schema.Operation[CodeParams, schema.None, Link]{
 		ID: "getLink", Route: "GET /links/{code}", Function: "linksapi", Caller: schema.CallerUser,
-		Summary: "Read one of one's own links", Errors: []error{ErrNotFound},
-	}
+		Summary: "Read one of one's own links", Errors: []error{ErrNotFound}}
 	DeleteLink = schema.Operation[CodeParams, schema.None, schema.None]{
 		ID: "deleteLink", Route: "DELETE /links/{code}", Function: "linksapi", Caller: schema.CallerUser,
-		Summary: "Delete one of one's own links", Status: http.StatusNoContent, Errors: []error{ErrNotFound},
-	}
+		Summary: "Delete one of one's own links", Status: http.StatusNoContent, Errors: []error{ErrNotFound}}
 	FollowLink = schema.Operation[CodeParams, schema.None, schema.None]{
 		ID: "followLink", Route: "GET /{code}", Function: "linksapi", Caller: schema.CallerAnyone,
-		Summary: "Follow a link", Status: http.StatusFound, Errors: []error{ErrNotFound},
-	}
+		Summary: "Follow a link", Status: http.StatusFound, Errors: []error{ErrNotFound}}
 )

@@ -15,10 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-type (
-	codeRequest = httpapi.Request[links.CodeParams, schema.None]
-	none        = schema.None
-)
+type codeRequest = httpapi.Request[links.CodeParams, schema.None]
 
 func main() {
 	kit.StartHTTP("shortener", func(ctx context.Context, e kit.Environment) (*kit.API, error) {
@@ -39,23 +36,23 @@ func main() {
 				Description: "A key of the caller's choice: a repeat with it makes no second link."},
 		})
 		httpapi.Bind(server, links.CreateLink,
-			func(ctx context.Context, r httpapi.Request[none, links.Link]) (links.Link, error) {
+			func(ctx context.Context, r httpapi.Request[schema.None, links.Link]) (links.Link, error) {
 				return service.Create(ctx, r.Caller.ID, r.Body)
 			})
 		httpapi.Bind(server, links.ListLinks,
-			func(ctx context.Context, r httpapi.Request[links.ListParams, none]) (links.Page, error) {
+			func(ctx context.Context, r httpapi.Request[links.ListParams, schema.None]) (links.Page, error) {
 				return service.List(ctx, r.Caller.ID, r.Params.Cursor, r.Params.Limit)
 			})
 		httpapi.Bind(server, links.GetLink, func(ctx context.Context, r codeRequest) (links.Link, error) {
 			return service.Get(ctx, r.Caller.ID, r.Params.Code)
 		})
-		httpapi.Bind(server, links.DeleteLink, func(ctx context.Context, r codeRequest) (none, error) {
-			return none{}, service.Delete(ctx, r.Caller.ID, r.Params.Code)
+		httpapi.Bind(server, links.DeleteLink, func(ctx context.Context, r codeRequest) (none schema.None, err error) {
+			return none, service.Delete(ctx, r.Caller.ID, r.Params.Code)
 		})
-		httpapi.Bind(server, links.FollowLink, func(ctx context.Context, r codeRequest) (none, error) {
+		httpapi.Bind(server, links.FollowLink, func(ctx context.Context, r codeRequest) (none schema.None, err error) {
 			url, err := service.Follow(ctx, r.Params.Code)
 			httpapi.SetHeader(ctx, "Location", url)
-			return none{}, err
+			return none, err
 		})
 		return server.Handler(), nil
 	})
