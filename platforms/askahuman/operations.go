@@ -32,9 +32,9 @@ type QuestionParams struct {
 
 // NewsParams name a question, and say how long to wait for news of it.
 type NewsParams struct {
-	ID   string `path:"question_id" strict:"uuid" doc:"The question's id." example:"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
-	Wait int    `query:"wait" minimum:"0" maximum:"20" doc:"For how many seconds the answer may wait for news: until the question has ended, or has more answers than were seen. Without news, it is the question as it is then. A call counts once, however long it waits." example:"20"`
-	Seen *int   `query:"seen" minimum:"0" maximum:"50" doc:"With wait: how many answers are no news, such as the current_responses of the read before. By default, those that there are when the wait begins." example:"2"`
+	QuestionParams
+	Wait int  `query:"wait" minimum:"0" maximum:"20" doc:"For how many seconds the answer may wait for news: until the question has ended, or has more answers than were seen. Without news, it is the question as it is then. A call counts once, however long it waits." example:"20"`
+	Seen *int `query:"seen" minimum:"0" maximum:"50" doc:"With wait: how many answers are no news, such as the current_responses of the read before. By default, those that there are when the wait begins." example:"2"`
 }
 
 // AgentListParams narrow the list of an agent's questions.
@@ -99,7 +99,7 @@ type AgentParams struct {
 
 // ResponseParams name an answer.
 type ResponseParams struct {
-	ID         string `path:"question_id" strict:"uuid" doc:"The question's id." example:"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
+	QuestionParams
 	ResponseID string `path:"response_id" strict:"uuid" doc:"The answer's id." example:"0b7d2f0e-52a1-8a0d-b6f5-0d9a4c2f7e11"`
 }
 
@@ -191,7 +191,7 @@ var (
 	}
 )
 
-// returns is what the document says of a read.
+// returns describes the read of a question in the document.
 const returns = "Returns one of the agent's own questions with the answers it has so far. Questions are kept for 7 " +
 	"days after they close and for 24 hours after they expire; another agent's is not found."
 

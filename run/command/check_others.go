@@ -83,7 +83,7 @@ func code(err error) string {
 }
 
 // nested returns the templates of the nested stacks that are deployed and stay. It leaves out those that it cannot get.
-// The files of the new templates are in the folder, and with --against the deployed ones beside that file.
+// The folder has the files of the new templates. With --against, those of the deployed ones are beside that file.
 func (c *checkCommand) nested(ctx context.Context, configuration aws.Config, folder string,
 	environment check.Environment, deployed, proposed *check.Template) (map[string]check.Nested, error) {
 	all, files := map[string]check.Nested{}, proposed.Nested()

@@ -306,7 +306,7 @@ func TestCheckOthers(t *testing.T) {
 	}
 }
 
-// TestCheckNestedAgainst: without AWS the deployed template of a nested stack is beside that of its parent.
+// TestCheckNestedAgainst finds the deployed template of a nested stack without AWS, in the folder of its parent's.
 func TestCheckNestedAgainst(t *testing.T) {
 	t.Parallel()
 	const (

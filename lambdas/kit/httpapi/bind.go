@@ -13,7 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
-// Request is what an operation was sent.
+// Request is one request of an operation.
 type Request[P, B any] struct {
 	// Params are its parameters, and Body its body: both as [schema.Operation] says.
 	Params P

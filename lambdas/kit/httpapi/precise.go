@@ -16,14 +16,18 @@ import (
 // precise makes the document of an operation as strict as its rules, where the form that huma
 // checks allows more.
 func (s *Server) precise(op operation, in *inputForm) {
-	for place, tag := range strictPlaces(op.Description) {
-		if form := in.at(place); form != nil {
-			in.keep(form, tag)
-		}
-	}
 	declared := map[*huma.Param]bool{}
 	for _, p := range in.parameters {
 		declared[p.Param] = true
+		in.keep(p.Schema, p.field.Tag.Get("strict"))
+	}
+	places := map[string]string{}
+	addStrictFields(places, "body", op.Body())
+	maps.Copy(places, op.Strict)
+	for place, tag := range places {
+		if form := in.at(place); form != nil {
+			in.keep(form, tag)
+		}
 	}
 	for _, parameter := range in.operation.Parameters {
 		// An empty query parameter counts as left out, unless it is a list.
@@ -118,24 +122,6 @@ const noControl = `^[^\u0000-\u001f\u007f]*$`
 // entityTags is the pattern of If-Match (RFC 9110, section 13.1.1): *, or a list of entity tags with at least one comma
 // between two of them.
 const entityTags = `^[ \t]*(\*|[ \t,]*(W/)?"[!#-~\u0080-\uffff]*"([ \t]*,[ \t,]*(W/)?"[!#-~\u0080-\uffff]*")*[ \t,]*)[ \t]*$`
-
-// strictPlaces are the tags strict of an operation's input, by place.
-func strictPlaces(d schema.Description) map[string]string {
-	places := map[string]string{}
-	if d.Params() != nil {
-		for _, field := range reflect.VisibleFields(d.Params()) {
-			for _, in := range []string{"path", "query", "header"} {
-				name, _, _ := strings.Cut(field.Tag.Get(in), ",")
-				if tag := field.Tag.Get("strict"); tag != "" && name != "" {
-					places[in+"."+name] = tag
-				}
-			}
-		}
-	}
-	addStrictFields(places, "body", d.Body())
-	maps.Copy(places, d.Strict)
-	return places
-}
 
 // addStrictFields adds the tags strict of a form and of the forms in it.
 func addStrictFields(places map[string]string, place string, form reflect.Type) {
