@@ -13,10 +13,11 @@ type Note struct {
 	Before, After string
 }
 
-// Notes returns the changed properties about which [Compare] has no finding, sorted by resource. It leaves out code,
-// assets, descriptions, tags, and what is compared by its meaning, such as policies.
-func Notes(deployed, proposed *Template, environment Environment) []Note {
-	return compare(deployed, proposed, environment, environment).notes()
+// CompareWithNotes returns the findings of [Compare], and the changed properties about which there is none, sorted by
+// resource. Notes leave out code, assets, descriptions, tags, and what is compared by its meaning, such as policies.
+func CompareWithNotes(deployed, proposed *Template, environment Environment) ([]Change, []Note) {
+	c := compare(deployed, proposed, environment, environment)
+	return c.findings, c.notes()
 }
 
 // unnoted matches the type and the path of properties without notes.

@@ -35,8 +35,9 @@ func TestNotes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, n := range check.Notes(parse(t, properties(test.kind, test.before)),
-				parse(t, properties(test.kind, test.after)), here) {
+			_, notes := check.CompareWithNotes(parse(t, properties(test.kind, test.before)),
+				parse(t, properties(test.kind, test.after)), here)
+			for _, n := range notes {
 				got = append(got, fmt.Sprint(n.Property, " ", n.Before, " ", n.After))
 				if n.Type != test.kind || n.Path != "R" {
 					t.Errorf("got %+v", n)

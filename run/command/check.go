@@ -191,13 +191,13 @@ func (c *checkCommand) stack(ctx context.Context, configuration aws.Config, temp
 		proposed); err != nil {
 		return checkedStack{}, err
 	}
-	for _, finding := range check.Compare(deployed, proposed, environment) {
+	findings, notes := check.CompareWithNotes(deployed, proposed, environment)
+	for _, finding := range findings {
 		// Two stacks may share a logical id, and stacks of two stages may share a name.
 		finding.ID = template.DisplayID + "/" + finding.ID
 		result.Findings = append(result.Findings, checkedChange{finding, slices.Contains(c.Accept, finding.ID)})
 	}
-	environment.Importers = nil
-	result.Notes = append(result.Notes, foldNotes(check.Notes(deployed, proposed, environment))...)
+	result.Notes = append(result.Notes, foldNotes(notes)...)
 	return result, nil
 }
 
