@@ -29,7 +29,7 @@ func (t *tally) add(o tally) {
 // maxNumbers bounds the numbers of a computation, and of a piece, that are computed with.
 const maxNumbers = 12
 
-// calendar has what people divide by who compare months, weeks and days.
+// calendar has the numbers by which people divide who compare months, weeks and days.
 var calendar = []float64{7, 12, 24, 28, 29, 30, 31, 52, 365}
 
 // isOrdinary says that a number is no figure that must come from somewhere: a small one, a year, or a date.

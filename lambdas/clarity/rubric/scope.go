@@ -70,7 +70,7 @@ func frameOf(piece []word) (frame []string) {
 	return frame
 }
 
-// maxNear is how many sentences before one are looked at for its frame, so that the work stays linear.
+// maxNear is how many sentences before and after a sentence may have its frame. The bound keeps the work linear.
 const maxNear = 6
 
 // isFramed reports whether most of an answer has few frames with other fillers: at least two thirds of its words stand

@@ -48,7 +48,7 @@ func readSentences(t testing.TB, half string) (s sentences) {
 // figures say what became of the sentences of a half, in proportion to 60 of each kind.
 type figures struct {
 	understood, damaged, broken, plausible float64
-	// foreign is how many terms of a region stand in translations for no region.
+	// foreign counts the terms of a region in translations that name none.
 	foreign int
 }
 
