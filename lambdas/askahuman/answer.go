@@ -10,7 +10,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
-	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // Answer stores a person's answer and its points; zone decides when the person's
@@ -23,9 +22,6 @@ func (s *Service) Answer(ctx context.Context, personHash string, zone *time.Loca
 	answer askahuman.Answer) (askahuman.Receipt, error) {
 	if zone == nil {
 		zone = time.UTC
-	}
-	if err := validate.Form(answer); err != nil {
-		return askahuman.Receipt{}, err
 	}
 	if !askahuman.IsID(answer.QuestionID) {
 		return askahuman.Receipt{}, askahuman.ErrQuestionNotFound

@@ -10,8 +10,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
-// Ask stores a question and returns it. The ask has been checked ([validate.Form]). It returns an [*validate.Error] if
-// no webhook can go where the ask says, [askahuman.ErrQuotaExceeded] or [askahuman.ErrBlocked].
+// Ask stores a question and returns it. Package httpapi has judged the ask. It returns an [*validate.Error] if no
+// webhook can go where the ask says, [askahuman.ErrQuotaExceeded] or [askahuman.ErrBlocked].
 func (s *Service) Ask(ctx context.Context, agentID string, ask askahuman.Ask) (askahuman.Question, error) {
 	if err := s.checkCallback(ask); err != nil {
 		return askahuman.Question{}, err

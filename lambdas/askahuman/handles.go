@@ -44,7 +44,7 @@ func (s *Service) handles(ctx context.Context, period askahuman.Period, now time
 func (s *Service) ChooseHandle(ctx context.Context, personHash string, chosen askahuman.Handle) (askahuman.Handle,
 	error) {
 	chosen = chosen.Normalised()
-	if err := validate.Form(chosen); err != nil {
+	if err := validate.Check(chosen); err != nil {
 		return askahuman.Handle{}, err
 	}
 	if err := chosen.Allow(); err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
-	"github.com/onesynth-cdk/onesynth/schema/validate"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
@@ -22,9 +21,6 @@ import (
 // [askahuman.ErrHandleNotFound] or [askahuman.ErrBlocked].
 func (s *Service) ReportByPerson(ctx context.Context, personHash string,
 	report askahuman.PersonReport) (askahuman.Reported, error) {
-	if err := validate.Form(report); err != nil {
-		return askahuman.Reported{}, err
-	}
 	if report.QuestionID != nil && !askahuman.IsID(*report.QuestionID) {
 		return askahuman.Reported{}, askahuman.ErrQuestionNotFound
 	}
@@ -60,9 +56,6 @@ func (s *Service) ReportByPerson(ctx context.Context, personHash string,
 // [askahuman.ErrBlocked].
 func (s *Service) ReportResponse(ctx context.Context, agentID string,
 	report askahuman.ResponseReport) (askahuman.Reported, error) {
-	if err := validate.Form(report); err != nil {
-		return askahuman.Reported{}, err
-	}
 	if !askahuman.IsID(report.QuestionID) {
 		return askahuman.Reported{}, askahuman.ErrQuestionNotFound
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
-	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // Subscribe subscribes a device to notifications. A token that has a subscription keeps
@@ -17,9 +16,6 @@ import (
 // points for being quick. It returns an [*validate.Error].
 func (s *Service) Subscribe(ctx context.Context, personHash string,
 	device askahuman.NewSubscription) (askahuman.Subscription, error) {
-	if err := validate.Form(device); err != nil {
-		return askahuman.Subscription{}, err
-	}
 	now := s.Clock.Now()
 	made := askahuman.Subscription{
 		ID: uuid.NewString(), Token: device.Token, Minutes: askahuman.Or(device.Interval,
@@ -40,9 +36,6 @@ func (s *Service) Subscribe(ctx context.Context, personHash string,
 // active again. It returns an [*validate.Error] or [askahuman.ErrSubscriptionNotFound].
 func (s *Service) ChangeSubscription(ctx context.Context, id string,
 	change askahuman.SubscriptionChange) (askahuman.Subscription, error) {
-	if err := validate.Form(change); err != nil {
-		return askahuman.Subscription{}, err
-	}
 	if !askahuman.IsID(id) {
 		return askahuman.Subscription{}, askahuman.ErrSubscriptionNotFound
 	}
@@ -58,9 +51,6 @@ func (s *Service) ChangeSubscription(ctx context.Context, id string,
 // person. It returns an [*validate.Error] or [askahuman.ErrSubscriptionNotFound].
 func (s *Service) RenewSubscription(ctx context.Context, personHash string,
 	device askahuman.SubscriptionRenewal) (id string, err error) {
-	if err := validate.Form(device); err != nil {
-		return "", err
-	}
 	tokens := []string{device.Token}
 	if device.OldToken != nil {
 		tokens = []string{*device.OldToken, device.Token}

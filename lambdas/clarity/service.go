@@ -30,8 +30,7 @@ import (
 
 // Service has the operations on attempts and profiles. It is safe for concurrent use.
 //
-// The input of each method has passed [github.com/onesynth-cdk/onesynth/schema/validate.Form], which package httpapi
-// calls once for a request, before the request's key is claimed.
+// Package httpapi has judged the input of each method, before the request's key is claimed.
 type Service struct {
 	// DB are the tables.
 	DB *dynamo.DB

@@ -30,8 +30,7 @@ import (
 
 // Service has the operations of the platform. It is safe for concurrent use, unless Random is set.
 //
-// The input of each method has passed [validate.Form], which package httpapi calls once for a
-// request, before the request's key is claimed.
+// Package httpapi has judged the input of each method, before the request's key is claimed.
 type Service struct {
 	// DB are the tables.
 	DB *dynamo.DB

@@ -28,9 +28,9 @@ import (
 // A user who is being deleted counts as deleted: methods find and change nothing of theirs, though the table may still
 // have it.
 //
-// The input of each method has passed [validate.Form], which package httpapi calls once for a request, before the
-// request's key is claimed. A write that conflicts with others on the same task or user is computed again. After too
-// many conflicts it returns an error that wraps [retry.ErrStale].
+// Package httpapi has judged the input of each method, before the request's key is claimed. A write that conflicts with
+// others on the same task or user is computed again. After too many conflicts it returns an error that wraps
+// [retry.ErrStale].
 type Service struct {
 	// DB is the platform's table, as the function may use it.
 	DB *dynamo.DB

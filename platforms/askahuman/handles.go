@@ -39,8 +39,10 @@ func (h Handle) Normalised() Handle {
 
 // Check adds a problem for characters that a handle cannot have.
 func (h Handle) Check(p *validate.Problems, _ string) {
-	switch {
-	case utf8.RuneCountInString(h.Handle) < 3: // which the form says
+	kept := h.Normalised().Handle
+	switch n := utf8.RuneCountInString(kept); {
+	case n < 3 || n > 20: // which the form says of the name as it was sent
+		p.Length("handle", kept, 3, 20)
 	case !handleForm().MatchString(h.Handle):
 		p.Add("handle", validate.RulePattern, "has other characters than letters, digits, spaces, apostrophes, - and "+
 			"_, or begins or ends with one of the last four: leave these out")

@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/onesynth-cdk/onesynth/schema/validate"
+	"github.com/onesynth-cdk/onesynth/schema/openapi"
 )
 
 func TestHandle(t *testing.T) {
@@ -25,7 +25,7 @@ func TestHandle(t *testing.T) {
 		"😀😀😀": "", "O'Brien": "O'Brien", "'Ann": "",
 	} {
 		handle := Handle{given}.Normalised()
-		if err := validate.Form(handle); err != nil || want == "" {
+		if err := openapi.Check(handle); err != nil || want == "" {
 			if (err == nil) != (want != "") {
 				t.Errorf("%q: got %v", given, err)
 			}
@@ -53,7 +53,7 @@ func TestNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		handle := Handle{name}.Normalised()
-		if err = validate.Form(handle); err == nil {
+		if err = openapi.Check(handle); err == nil {
 			err = handle.Allow()
 		}
 		if (err == nil) != (want == "possible") {
@@ -66,8 +66,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// The pattern of the form takes whatever the check takes. Beyond it the check refuses what no pattern says: letters that
-// cannot be seen, piled marks, mixed alphabets, and texts that are shorter once they are composed.
+// The pattern of the form takes whatever the check takes. Beyond it the check refuses what no pattern says: letters
+// that cannot be seen, piled marks, mixed alphabets, and texts that are shorter once they are composed.
 func TestHandlePattern(t *testing.T) {
 	t.Parallel()
 	letters := []string{"a", "Z", "7", "٣", "é", "e\u0301", "ß", "ж", "अ", "ा", "़", "李", "ㅤ", "\u0301", "\u20dd",
@@ -77,7 +77,7 @@ func TestHandlePattern(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		raw := strings.Join(rapid.SliceOfN(rapid.SampledFrom(letters), 3, 12).Draw(t, "raw"), "")
 		handle := Handle{raw}.Normalised()
-		err := validate.Form(handle)
+		err := openapi.Check(handle)
 		if matches := handleForm().MatchString(raw); !matches && err == nil {
 			t.Errorf("the pattern refuses %q, which the check takes", raw)
 		} else if matches && err != nil && !beyond.MatchString(err.Error()) {
@@ -107,7 +107,7 @@ func TestHandleOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hash := rapid.StringMatching(`[0-9a-f]{64}`).Draw(t, "hash")
 		handle := HandleOf(hash, "")
-		err := errors.Join(validate.Form(Handle{handle}), Handle{handle}.Allow())
+		err := errors.Join(openapi.Check(Handle{handle}), Handle{handle}.Allow())
 		if err != nil || handle != HandleOf(hash, "") || strings.Contains(handle, hash[:8]) {
 			t.Errorf("%s is called %q: %v", hash, handle, err)
 		}

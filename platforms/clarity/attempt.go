@@ -93,8 +93,6 @@ func (g GivenAnswers) Check(p *validate.Problems, field string) {
 				"is %s again: answer each question once", validate.Quoted(answer.QuestionID))
 		}
 		seen[answer.QuestionID] = true
-		p.Text(fmt.Sprintf("%s[%d].questionId", field, i), answer.QuestionID, 1, 50)
-		p.Text(fmt.Sprintf("%s[%d].answer", field, i), answer.Text, 0, MaxAnswerLength)
 	}
 }
 

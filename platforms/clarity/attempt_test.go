@@ -7,6 +7,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity/profiletest"
+	"github.com/onesynth-cdk/onesynth/schema/openapi"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
@@ -50,11 +51,9 @@ func TestAnswersTo(t *testing.T) {
 		"TooLong":      {to(good, longest+"x"), clarity.Completed, "answers[1].answer"},
 		"TooLongBegun": {to(longest + "x"), clarity.InProgress, "answers[0].answer"},
 	} {
-		var invalid validate.Problems
-		test.given.Check(&invalid, "answers")
 		answers, err := clarity.AnswersTo(questions, test.given, test.status)
-		if invalid.Err() != nil {
-			err = invalid.Err()
+		if invalid := openapi.Check(clarity.Save{Answers: test.given}); invalid != nil {
+			err = invalid
 		}
 		var fields []string
 		if wrong, ok := err.(*validate.Error); ok {

@@ -3,6 +3,8 @@ package lingible
 import (
 	"math"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 const (
@@ -44,15 +46,30 @@ func TrendCategories() []TrendCategory {
 
 // ProposedTrend is a term that a language considers to be in use. Its JSON is what a model answers.
 type ProposedTrend struct {
-	Term       string        `json:"term" minLength:"1" maxLength:"100"`
-	Definition string        `json:"definition" minLength:"1" maxLength:"500"`
-	Category   TrendCategory `json:"category" enum:"slang,phrase,expression,meme,hashtag"`
+	Term       string        `json:"term"`
+	Definition string        `json:"definition"`
+	Category   TrendCategory `json:"category"`
 	// Popularity is from 0 to 100.
 	Popularity float64 `json:"popularity"`
-	Example    string  `json:"example" minLength:"1" maxLength:"500"`
+	Example    string  `json:"example"`
 	// Origin may be empty.
-	Origin  string   `json:"origin" maxLength:"200"`
-	Related []string `json:"related" minLength:"1" maxLength:"100"`
+	Origin  string   `json:"origin"`
+	Related []string `json:"related"`
+}
+
+// Check adds a problem for each field that is too long, or not allowed.
+func (t ProposedTrend) Check(p *validate.Problems, _ string) {
+	p.Text("term", t.Term, 1, 100)
+	p.Text("definition", t.Definition, 1, 500)
+	validate.OneOf(p, "category", t.Category, TrendCategories())
+	if t.Popularity < 0 || t.Popularity > 100 {
+		p.Add("popularity", validate.RuleRange, "is %v; allowed is 0 to 100", t.Popularity)
+	}
+	p.Text("example", t.Example, 1, 500)
+	p.Text("origin", t.Origin, 0, 200)
+	for _, related := range t.Related {
+		p.Text("related", related, 1, 100)
+	}
 }
 
 // Trend is a trending term, also on the wire.

@@ -1,12 +1,8 @@
 package validate
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
 	"reflect"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 )
@@ -17,38 +13,26 @@ type Checker interface {
 	Check(p *Problems, field string)
 }
 
-// Form returns an [*Error] with all problems of a form, in the order of its fields, or nil. They are those of
-// [Problems.Form] and, if the form is a [Checker], those of its Check.
-func Form(form any) error {
+// Check returns an [*Error] with all problems that the Check of a form, and of its fields that are a [Checker], find;
+// or nil. What tags state is judged by package openapi.
+func Check(form any) error {
 	var p Problems
-	p.Form(form)
-	if checker, ok := form.(Checker); ok {
-		checker.Check(&p, "")
-	}
-	p.InOrder(form)
-	return p.Err()
-}
-
-// Form checks a struct against its tags: minLength and maxLength of a text, minimum and maximum of a whole number, enum
-// of a text, the formats email and date. Its description in an OpenAPI document comes from the same tags, so each limit
-// is stated once. A list's tags apply to each of its texts. A field that is a [Checker] has its own rules instead.
-//
-// A field has the name in its tag json, query or header. Form skips a field that was left out: one that is nil, or zero
-// if it has the option omitempty or no tag json. It skips fields of other types, too.
-func (p *Problems) Form(form any) {
 	value := reflect.ValueOf(form)
 	for _, field := range fieldsOf(value.Type()) {
 		part := value.FieldByIndex(field.Index)
 		if field.isOptional && part.IsZero() {
 			continue
 		}
-		part = reflect.Indirect(part)
-		if part.IsValid() && part.Type().Implements(reflect.TypeFor[Checker]()) {
-			part.Interface().(Checker).Check(p, field.name)
-			continue
+		if part = reflect.Indirect(part); part.IsValid() {
+			if checker, ok := part.Interface().(Checker); ok {
+				checker.Check(&p, field.name)
+			}
 		}
-		p.field(field.name, field.Tag, part)
 	}
+	if checker, ok := form.(Checker); ok {
+		checker.Check(&p, "")
+	}
+	return p.Err()
 }
 
 // MergePatch reads a JSON merge patch (RFC 7396) into a form of pointers: an absent field is nil, and a null one points
@@ -84,28 +68,6 @@ func Apply(target, form any) {
 	}
 }
 
-// InOrder sorts the problems in the order of the form's fields and, within a list, of its entries. Problems of other
-// parts, such as a header, come first.
-func (p *Problems) InOrder(form any) {
-	if len(p.found) < 2 {
-		return
-	}
-	fields := fieldsOf(reflect.TypeOf(form))
-	place := func(problem Problem) (field, entry int) {
-		name, index, _ := strings.Cut(problem.Field, "[")
-		entry, err := strconv.Atoi(strings.TrimSuffix(index, "]"))
-		if err != nil {
-			entry = -1
-		}
-		return slices.IndexFunc(fields, func(f formField) bool { return f.name == name }), entry
-	}
-	slices.SortStableFunc(p.found, func(a, b Problem) int {
-		fieldA, entryA := place(a)
-		fieldB, entryB := place(b)
-		return cmp.Or(cmp.Compare(fieldA, fieldB), cmp.Compare(entryA, entryB))
-	})
-}
-
 // formField is one of a form that is on the wire.
 type formField struct {
 	reflect.StructField
@@ -135,39 +97,4 @@ func fieldsOf(form reflect.Type) []formField {
 	}
 	known.Store(form, fields)
 	return fields
-}
-
-func (p *Problems) field(name string, tag reflect.StructTag, value reflect.Value) {
-	bound := func(key string) *int {
-		n, err := strconv.Atoi(tag.Get(key))
-		if err != nil {
-			return nil
-		}
-		return &n
-	}
-	switch {
-	case value.Kind() == reflect.Slice:
-		for i := range value.Len() {
-			p.field(fmt.Sprintf("%s[%d]", name, i), tag, value.Index(i))
-		}
-	case value.Kind() == reflect.String && tag.Get("format") == "email":
-		p.Email(name, value.String())
-	case value.Kind() == reflect.String && tag.Get("format") == "date":
-		p.Date(name, value.String())
-	case value.Kind() == reflect.String && tag.Get("enum") != "":
-		OneOf(p, name, value.String(), strings.Split(tag.Get("enum"), ","))
-	case value.Kind() == reflect.String:
-		if most := bound("maxLength"); most != nil {
-			least := 0
-			if at := bound("minLength"); at != nil {
-				least = *at
-			}
-			p.Text(name, value.String(), least, *most)
-		}
-	case value.CanInt():
-		least, most := bound("minimum"), bound("maximum")
-		if n := value.Int(); least != nil && n < int64(*least) || most != nil && n > int64(*most) {
-			p.Range(name, n, least, most)
-		}
-	}
 }

@@ -2,47 +2,66 @@ package validate
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// punctuation removes the colon from a sentence, so that one message may have several sentences.
-var punctuation = strings.NewReplacer("which is not text: leave", "which is not text; leave",
-	"is not valid UTF-8: send", "is not valid UTF-8; send")
+// Broken returns the problem of a value that breaks a rule, in the words that all platforms have for it. The rule has
+// its bounds, and what was got.
+func Broken(field string, c Constraint) Problem {
+	return Problem{Field: field, Message: c.words(), Constraint: c}
+}
 
-// Sentence returns the problem as one sentence, without a full stop, that names the field, what came and what is
-// allowed. It makes the sentence from the constraint, or else from the message.
-func (p Problem) Sentence() string {
-	c, message := p.Constraint, punctuation.Replace(p.Message)
-	text, isText := c.Got.(string)
-	switch {
-	case c.Rule == RuleRequired && p.Field == "body" && strings.HasPrefix(p.Message, "request"):
-		message = "is missing, but required"
-	case c.Rule == RuleType:
-		message = "is " + render(c.Got) + "; it must be " + typeName(c.Type)
-	case c.Rule == RuleLength && c.Got != nil:
-		message = length(c)
-	case c.Rule == RuleRange:
-		message = "is " + render(c.Got) + "; allowed is " + numbers(c.Min, c.Max)
-	case c.Rule == RuleEnum && isText:
-		last := len(c.Allowed) - 1
-		message = "is " + Quoted(text) + "; allowed is " + strings.Join(c.Allowed[:last], ", ") + " or " +
-			c.Allowed[last]
+// words say what was got and what is allowed.
+func (c Constraint) words() string {
+	switch c.Rule {
+	case RuleRequired:
+		return "is missing, but required"
+	case RuleType:
+		return "is " + render(c.Got) + "; it must be " + typeName(c.Type)
+	case RuleLength:
+		return length(c)
+	case RuleRange:
+		return "is " + render(c.Got) + "; allowed is " + numbers(c.Min, c.Max)
+	case RuleEnum:
+		return "is " + render(c.Got) + "; allowed is " + oneOf(c.Allowed)
+	case RuleUnique:
+		return "has an entry twice; give each once"
 	}
+	return "is " + render(c.Got) + "; it must be " + c.Wanted
+}
+
+// oneOf lists what is allowed. An empty text is none of it: it stands for a field that is left out.
+func oneOf(allowed []string) string {
+	allowed = slices.DeleteFunc(slices.Clone(allowed), func(a string) bool { return a == "" })
+	last := len(allowed) - 1
+	if last < 1 {
+		return strings.Join(allowed, "")
+	}
+	return strings.Join(allowed[:last], ", ") + " or " + allowed[last]
+}
+
+// Sentence returns the problem as one sentence, without a full stop, that names the field.
+func (p Problem) Sentence() string {
+	c := p.Constraint
 	isSentence := c.Rule == "" || c.Rule == RuleFormat || c.Rule == RulePattern || strings.HasPrefix(p.Message, "the ")
 	switch {
 	case p.Field == "request", p.Field == "body" && isSentence:
-		return message
+		return p.Message
 	case p.Field == "body" || p.Field == "query":
-		return "the " + p.Field + " " + message
+		return "the " + p.Field + " " + p.Message
 	default:
-		return p.Field + " " + message
+		return p.Field + " " + p.Message
 	}
 }
 
 // length says how long a text or a list is, and how long it may be.
 func length(c Constraint) string {
+	if c.Min != nil && *c.Min == 0 && c.Max != nil {
+		c.Min = nil
+	}
 	needs := bounds(c.Min, "it needs at least %d", c.Max, "at most %d are allowed", "it needs %d to %d")
 	counted := func(n int, one, many string) string {
 		switch n {

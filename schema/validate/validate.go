@@ -52,6 +52,8 @@ type Constraint struct {
 	Max *int `json:"max,omitempty" doc:"Of a length or range: the most that is allowed." example:"2000"`
 	// Allowed are the values of a RuleEnum.
 	Allowed []string `json:"allowed,omitempty" nullable:"false" doc:"Of an enum: what is allowed." example:"[\"text\",\"multiple_choice\"]"`
+	// Wanted says what a RuleFormat or RulePattern wants, after "it must be".
+	Wanted string `json:"-"`
 	// Got is the value: nil, string, float64, bool, []any or map[string]any from a body, or int64 from a parameter. For
 	// a list whose entries a platform's rule counted, it is their number, an int.
 	Got any `json:"-"`
@@ -139,43 +141,31 @@ func (p *Problems) Err() error {
 
 // Add adds a problem that no other method finds.
 func (p *Problems) Add(field string, rule Rule, format string, arguments ...any) {
-	p.add(field, Constraint{Rule: rule}, format, arguments...)
+	p.found = append(p.found, Problem{Field: field, Message: fmt.Sprintf(format, arguments...),
+		Constraint: Constraint{Rule: rule}})
 }
 
-func (p *Problems) add(field string, constraint Constraint, format string, arguments ...any) {
-	p.found = append(p.found, Problem{Field: field, Message: fmt.Sprintf(format, arguments...), Constraint: constraint})
-}
+func (p *Problems) broken(field string, c Constraint) { p.found = append(p.found, Broken(field, c)) }
 
 // Text checks what a person wrote: UTF-8 without the character NUL, of least to most characters. White space around it
 // counts towards most, but not towards least. If least is not 0, it must have a visible character.
 func (p *Problems) Text(field, value string, least, most int) {
-	length, visible := utf8.RuneCountInString(value), utf8.RuneCountInString(strings.TrimSpace(value))
-	constraint := Constraint{Rule: RuleLength, Min: &least, Max: &most, Got: value}
 	switch {
 	case !utf8.ValidString(value):
-		p.Add(field, RuleFormat, "is not valid UTF-8: send text")
+		p.Add(field, RuleFormat, "is not valid UTF-8; send text")
 	case strings.ContainsRune(value, 0):
-		p.Add(field, RuleFormat, "contains the character NUL (U+0000), which is not text: leave it out")
-	case length < least || length > most:
+		p.Add(field, RuleFormat, "contains the character NUL (U+0000), which is not text; leave it out")
+	case least > 0 && IsBlank(value), utf8.RuneCountInString(strings.TrimSpace(value)) < least:
+		p.broken(field, Constraint{Rule: RuleLength, Min: &least, Max: &most, Got: value})
+	default:
 		p.Length(field, value, least, most)
-	case least > 0 && IsBlank(value):
-		p.add(field, constraint, "holds only white space; it needs %d to %d characters", least, most)
-	case visible < least:
-		p.add(field, constraint, "has %d characters without the white space around it; it needs %d to %d", visible,
-			least, most)
 	}
 }
 
 // Length checks the number of characters of a text alone.
 func (p *Problems) Length(field, value string, least, most int) {
-	constraint := Constraint{Rule: RuleLength, Min: &least, Max: &most, Got: value}
-	switch length := utf8.RuneCountInString(value); {
-	case length > most:
-		p.add(field, constraint, "has %d characters; at most %d are allowed", length, most)
-	case length == 0 && least > 0:
-		p.add(field, constraint, "is empty; it needs %d to %d characters", least, most)
-	case length < least:
-		p.add(field, constraint, "has %d characters; it needs %d to %d", length, least, most)
+	if length := utf8.RuneCountInString(value); length < least || length > most {
+		p.broken(field, Constraint{Rule: RuleLength, Min: &least, Max: &most, Got: value})
 	}
 }
 
@@ -191,22 +181,15 @@ func IsBlank(s string) bool {
 // Count checks the number of entries of a list.
 func (p *Problems) Count(field string, n, least, most int) {
 	if n < least || n > most {
-		p.add(field, Constraint{Rule: RuleLength, Min: &least, Max: &most, Got: n},
-			"has %d entries; allowed are %d to %d", n, least, most)
+		p.broken(field, Constraint{Rule: RuleLength, Min: &least, Max: &most, Got: n})
 	}
 }
 
 // Number checks a number, which is least to most.
 func (p *Problems) Number(field string, value, least, most int) {
 	if value < least || value > most {
-		p.Range(field, value, &least, &most)
+		p.broken(field, Constraint{Rule: RuleRange, Min: &least, Max: &most, Got: value})
 	}
-}
-
-// Range adds a problem of a number that is out of its range. A nil bound is no bound.
-func (p *Problems) Range(field string, got any, least, most *int) {
-	p.add(field, Constraint{Rule: RuleRange, Min: least, Max: most, Got: got}, "is %v; allowed is %s", got,
-		numbers(least, most))
 }
 
 // Date checks a day as YYYY-MM-DD, of the years 0001 to 9999. In that range texts sort by day, and every SQL engine has
@@ -259,8 +242,7 @@ func OneOf[T ~string](p *Problems, field string, value T, allowed []T) {
 	for i, a := range allowed {
 		names[i] = string(a)
 	}
-	p.add(field, Constraint{Rule: RuleEnum, Allowed: names, Got: string(value)}, "is %s; allowed are %s",
-		Quoted(string(value)), strings.Join(names, ", "))
+	p.broken(field, Constraint{Rule: RuleEnum, Allowed: names, Got: string(value)})
 }
 
 // maxQuoted is how many characters of a text a message quotes.
@@ -272,4 +254,19 @@ func Quoted(text string) string {
 		return strconv.Quote(string([]rune(text)[:maxQuoted])) + "…"
 	}
 	return strconv.Quote(text)
+}
+
+// longestName is how many characters of a name a message has.
+const longestName = 40
+
+// Clipped returns a name that a caller chose, cut to a length that fits into a message.
+func Clipped(name string) string {
+	if name == "" {
+		return `""`
+	}
+	name = strings.ToValidUTF8(name, "\uFFFD")
+	if runes := []rune(name); len(runes) > longestName {
+		return string(runes[:longestName]) + "…"
+	}
+	return name
 }

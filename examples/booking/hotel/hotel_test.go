@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/schema/openapi"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
@@ -54,7 +55,7 @@ func TestStay(t *testing.T) {
 		stay := Stay{Kind: "double", Arrival: AddDays(today, 3), Departure: AddDays(today, 5), Zone: "Asia/Tokyo"}
 		test.change(&stay)
 		var field string
-		if err := validate.Form(stay); err != nil {
+		if err := openapi.Check(stay); err != nil {
 			field = err.(*validate.Error).Problems[0].Field
 		}
 		if field != test.field {

@@ -128,10 +128,9 @@ func (a *AgentAPI) bind(s *httpapi.Server) {
 // that has not ended by then has most likely died.
 const repeatWait = 2 * time.Second
 
-// askKey is the key of an ask. It checks the ask, which is refused before it claims a key. The key may
-// come in the header, in the body, or in both if equal. The content is the bytes that identify the ask. They are the
-// same wherever the key is, and whether or not defaults are spelled out. JSON separates fields of any content. Never
-// change the form: keys of the last 24 hours have a digest of these bytes.
+// askKey is the key of an ask. The key may come in the header, in the body, or in both if equal. The content is the
+// bytes that identify the ask. They are the same wherever the key is, and whether or not defaults are spelled out. JSON
+// separates fields of any content. Never change the form: keys of the last 24 hours have a digest of these bytes.
 func askKey(r *askRequest) (key string, content []byte, err error) {
 	ask := r.Body.WithDefaults()
 	switch {
@@ -142,8 +141,8 @@ func askKey(r *askRequest) (key string, content []byte, err error) {
 		ask.IdempotencyKey = &r.Params.IdempotencyKey
 	}
 	r.Body = ask
-	if err := validate.Form(ask); err != nil || ask.IdempotencyKey == nil {
-		return "", nil, err
+	if ask.IdempotencyKey == nil {
+		return "", nil, nil
 	}
 	content, err = json.Marshal(struct {
 		Prompt            string

@@ -93,7 +93,8 @@ func failures(openQuestions int) httpapi.Errors {
 		},
 		Unknown: httpapi.KnownError{Code: "SERVER_ERROR"},
 		Body:    body,
-		Always:  []error{validate.Form(askahuman.Ask{Prompt: "Why?", Type: askahuman.TypeText})},
+		Always: []error{&validate.Error{Problems: []validate.Problem{validate.Broken("prompt",
+			validate.Constraint{Rule: validate.RuleLength, Min: new(10), Max: new(2000), Got: "Why?"})}}},
 		OfCallers: []error{
 			&ratelimit.LimitedError{State: ratelimit.State{Limit: 60,
 				Reset: time.Date(2026, 2, 2, 10, 0, 0, 0, time.UTC)}},

@@ -123,7 +123,7 @@ func (b *bound[P, B]) check() error {
 		if reflect.ValueOf(form).Kind() != reflect.Struct {
 			continue
 		}
-		if broken, ok := errors.AsType[*validate.Error](validate.Form(form)); ok {
+		if broken, ok := errors.AsType[*validate.Error](validate.Check(form)); ok {
 			found = append(found, broken.Problems...)
 		}
 	}

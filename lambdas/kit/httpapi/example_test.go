@@ -54,7 +54,7 @@ func Example() {
 	}
 	// Output:
 	// 200 {"greeting":"Hello Alice"}
-	// 422 [{"field":"name","message":"expected length >= 1; got \"\""}]
+	// 422 [{"field":"name","message":"is empty; it needs 1 to 20"}]
 }
 
 // A header holds whole seconds: rounded up, so that no client comes too early.

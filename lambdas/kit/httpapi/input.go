@@ -11,12 +11,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/openapi"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
@@ -28,8 +28,6 @@ type inputForm struct {
 	// body is the place of the field Body, and form its form; nil: there is none.
 	body []int
 	form *huma.Schema
-	// rest are forms without what the judge judges itself.
-	rest sync.Map
 }
 
 type inputParameter struct {
@@ -45,7 +43,7 @@ func (s *operations) input(of reflect.Type, operation *huma.Operation) *inputFor
 			form := huma.SchemaFromField(in, field, operation.OperationID+"Body")
 			operation.RequestBody = &huma.RequestBody{Required: field.Type.Kind() != reflect.Pointer,
 				Content: JSON(form, nil)}
-			in.body, in.form = field.Index, in.resolved(form)
+			in.body, in.form = field.Index, openapi.Resolved(in, form)
 		}
 		for _, place := range []string{"path", "query", "header"} {
 			name, options, _ := strings.Cut(field.Tag.Get(place), ",")
@@ -81,38 +79,30 @@ func fieldsOf(input reflect.Type) (fields []reflect.StructField) {
 	return fields
 }
 
-// resolved is the form that a reference leads to.
-func (in *inputForm) resolved(form *huma.Schema) *huma.Schema {
-	for form != nil && form.Ref != "" {
-		form = in.SchemaFromRef(form.Ref)
-	}
-	return form
-}
-
 // read reads a request into an input, and returns all that is wrong with it, also by the rules that check checks.
 func (s *Server) read(ctx *Context, in *inputForm, input any, check func() error) error {
-	value, j := reflect.ValueOf(input).Elem(), &judge{inputForm: in, wrong: map[string]bool{}}
+	value, j := reflect.ValueOf(input).Elem(), &openapi.Judge{Forms: in}
 	body, parsed, err := s.readBody(ctx, in)
 	if err != nil {
 		return err
 	}
 	if s.config.Strict {
-		j.undeclared(ctx.query, parsed)
+		in.undeclared(j, ctx.query, parsed)
 	}
 	for _, p := range in.parameters {
-		j.parameter(ctx, p, value.FieldByIndex(p.field.Index))
+		readParameter(j, ctx, p, value.FieldByIndex(p.field.Index))
 	}
 	if len(body) > 0 {
-		field, before := value.FieldByIndex(in.body), len(j.found)
-		j.value("", in.form, parsed)
-		if err := unmarshal(body, field.Addr().Interface()); err != nil && len(j.found) == before {
-			j.add("", validate.Constraint{}, err.Error())
+		before := j.Found()
+		j.Value("", in.form, parsed)
+		if err := unmarshal(body, value.FieldByIndex(in.body).Addr().Interface()); err != nil && j.Found() == before {
+			j.Add("", validate.Constraint{}, err.Error())
 		}
 	}
-	if err := j.rules(check()); err != nil {
+	if err := j.Rules(check()); err != nil {
 		return err
 	}
-	return j.err()
+	return j.Err()
 }
 
 // readBody returns the body of a request, and what JSON decodes it into.
@@ -122,7 +112,7 @@ func (s *Server) readBody(ctx *Context, in *inputForm) (body []byte, parsed any,
 	}
 	if body = ctx.body; len(body) == 0 {
 		if in.operation.RequestBody.Required {
-			err = Unreadable("body", validate.Constraint{Rule: validate.RuleRequired}, "request body is required")
+			err = Unreadable("body", validate.Constraint{Rule: validate.RuleRequired}, "is missing, but required")
 		}
 		return nil, nil, err
 	}
@@ -139,8 +129,8 @@ func (s *Server) readBody(ctx *Context, in *inputForm) (body []byte, parsed any,
 	return body, parsed, nil
 }
 
-// parameter reads a parameter into its field, and judges it.
-func (j *judge) parameter(ctx *Context, p inputParameter, field reflect.Value) {
+// readParameter reads a parameter into its field, and judges it.
+func readParameter(j *openapi.Judge, ctx *Context, p inputParameter, field reflect.Value) {
 	text := ""
 	switch p.In {
 	case "path":
@@ -152,11 +142,13 @@ func (j *judge) parameter(ctx *Context, p inputParameter, field reflect.Value) {
 	}
 	texts := []string{cmp.Or(text, p.field.Tag.Get("default"))}
 	switch {
+	case j.Wrong(p.Name):
+		return
 	case text == "" && !p.Required && p.In == "header" && p.Schema.MinLength != nil && ctx.has(p.Name):
-		j.value(p.Name, p.Schema, "")
+		j.Value(p.Name, p.Schema, "")
 		return
 	case texts[0] == "" && p.Required:
-		j.add(p.Name, validate.Constraint{Rule: validate.RuleRequired}, "required "+p.In+` parameter is missing; got ""`)
+		j.Broken(p.Name, validate.Constraint{Rule: validate.RuleRequired})
 		return
 	case texts[0] == "":
 		return
@@ -167,11 +159,25 @@ func (j *judge) parameter(ctx *Context, p inputParameter, field reflect.Value) {
 	}
 	got, err := parse(field, texts...)
 	if err != nil {
-		j.add(p.Name, validate.Constraint{Rule: validate.RuleType, Type: p.Schema.Type, Got: text},
-			"invalid "+p.Schema.Type+"; got "+quote(text))
+		before := j.Found()
+		if p.Schema.Type == huma.TypeString {
+			j.Value(p.Name, p.Schema, text) // a format says more than a type
+		}
+		for i, text := range texts {
+			if p.Schema.Type != huma.TypeArray {
+				break
+			}
+			if _, err := parse(reflect.New(field.Type().Elem()).Elem(), text); err != nil {
+				j.Broken(fmt.Sprintf("%s[%d]", p.Name, i), validate.Constraint{Rule: validate.RuleType,
+					Type: p.Schema.Items.Type, Got: text})
+			}
+		}
+		if j.Found() == before {
+			j.Broken(p.Name, validate.Constraint{Rule: validate.RuleType, Type: p.Schema.Type, Got: text})
+		}
 		return
 	}
-	j.value(p.Name, p.Schema, got)
+	j.Value(p.Name, p.Schema, got)
 }
 
 // parse reads the text of a parameter, or the texts of a list, into its field, and returns what is judged.
@@ -217,33 +223,34 @@ func parse(field reflect.Value, texts ...string) (got any, err error) {
 
 // undeclared finds the parameters of a query that the operation does not declare or that stand twice, and the fields of
 // a body whose names differ from the form's only in case.
-func (j *judge) undeclared(query url.Values, body any) {
+func (in *inputForm) undeclared(j *openapi.Judge, query url.Values, body any) {
 	var known []string
-	for _, parameter := range j.operation.Parameters {
+	for _, parameter := range in.operation.Parameters {
 		if parameter.In == "query" {
 			known = append(known, parameter.Name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		add := func(message string) { j.add(clipped(name), validate.Constraint{}, message) }
+		add := func(message string) { j.Add(validate.Clipped(name), validate.Constraint{}, message) }
 		values := query[name]
 		switch {
 		case !slices.Contains(known, name) && len(known) == 0:
 			add("is no query parameter of this route, which has none")
 		case !slices.Contains(known, name):
-			add("is no query parameter of this route: use " + strings.Join(known, ", "))
+			add("is no query parameter of this route; use " + strings.Join(known, ", "))
 		case len(values) > 1:
-			add(fmt.Sprintf("stands %d times: give it once", len(values)))
+			add(fmt.Sprintf("stands %d times; give it once", len(values)))
 		case values[0] == "":
-			add("is empty: give it a value, or leave it out")
+			add("is empty; give it a value, or leave it out")
 		case !utf8.ValidString(values[0]):
 			add("is not valid UTF-8")
 		}
 	}
 	fields, _ := body.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if _, ok := inOtherCase(name, j.form.Properties); ok && j.form.Properties[name] == nil {
-			j.unknown(name)
+		if in.form.Properties[name] == nil && slices.ContainsFunc(slices.Collect(maps.Keys(in.form.Properties)),
+			func(known string) bool { return strings.EqualFold(known, name) }) {
+			j.Unknown(name)
 		}
 	}
 }

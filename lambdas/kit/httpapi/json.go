@@ -13,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/onesynth-cdk/onesynth/schema/validate"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
@@ -44,7 +45,7 @@ func (s *Server) decode(data []byte) (value any, err error) {
 	}
 	if name, ok := repeatedName(data); s.config.Strict && ok {
 		return nil, fmt.Errorf("the field %s stands twice in one object: send it once, because readers differ in "+
-			"which one they take (RFC 8259, section 4)", quote(name))
+			"which one they take (RFC 8259, section 4)", validate.Excerpt(name))
 	}
 	return value, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/openapi"
 )
 
 // precise makes the document of an operation as strict as its rules, where the form that huma
@@ -85,9 +86,9 @@ func (in *inputForm) at(place string) *huma.Schema {
 		case form == nil:
 			return nil
 		case err == nil:
-			form = in.resolved(form.Items)
+			form = openapi.Resolved(in, form.Items)
 		default:
-			form = in.resolved(form.Properties[step])
+			form = openapi.Resolved(in, form.Properties[step])
 		}
 	}
 	return form
@@ -174,7 +175,7 @@ func (in *inputForm) keep(form *huma.Schema, tag string) {
 				form.MinItems, form.UniqueItems = &entries, true
 			}
 		case "each":
-			in.keep(in.resolved(form.Items), rule.Value)
+			in.keep(openapi.Resolved(in, form.Items), rule.Value)
 		case "null":
 			*form = huma.Schema{Type: "null", Description: cmp.Or(rule.Value, form.Description)}
 		case "one":

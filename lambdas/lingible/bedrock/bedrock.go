@@ -85,12 +85,12 @@ type sentence struct {
 }
 
 type translation struct {
-	Translation string  `json:"translation" minLength:"1" maxLength:"500"`
+	Translation string  `json:"translation"`
 	Confidence  float64 `json:"confidence"`
 }
 
 func (t *translation) check(p *validate.Problems) {
-	p.Form(*t)
+	p.Text("translation", t.Translation, 1, 500)
 	checkRange(p, "confidence", t.Confidence, 1)
 }
 
@@ -123,13 +123,16 @@ func (l *Language) Translate(ctx context.Context, in lingible.TranslationInput) 
 type verdict struct {
 	Valid      bool     `json:"valid"`
 	Confidence float64  `json:"confidence"`
-	UsageScore int      `json:"usage_score" minimum:"1" maximum:"10"`
-	Reasons    []string `json:"reasons" minLength:"1" maxLength:"300"`
+	UsageScore int      `json:"usage_score"`
+	Reasons    []string `json:"reasons"`
 }
 
 func (v *verdict) check(p *validate.Problems) {
-	p.Form(*v)
 	checkRange(p, "confidence", v.Confidence, 1)
+	p.Number("usage_score", v.UsageScore, 1, 10)
+	for _, reason := range v.Reasons {
+		p.Text("reasons", reason, 1, 300)
+	}
 	least := 1
 	if v.Valid {
 		least = 0
@@ -164,8 +167,7 @@ func (t *trends) check(p *validate.Problems, most int) {
 	p.Count("terms", len(t.Terms), 0, most)
 	known := map[string]bool{"": true}
 	for _, term := range t.Terms {
-		p.Form(term)
-		checkRange(p, "popularity", term.Popularity, 100)
+		term.Check(p, "")
 		p.Count("related", len(term.Related), 0, maxRelated)
 		slug := lingible.Slug(term.Term)
 		if known[slug] || len(slug) > lingible.MaxSlug {
