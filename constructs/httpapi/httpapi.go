@@ -64,8 +64,8 @@ type Props struct {
 	Description string
 	// Routes are the API's operations. The gateway answers 404 to every other request.
 	Routes []schema.Route
-	// Functions are the functions that the routes name. A function that serves more than 24 routes lets all of the
-	// API's routes invoke it.
+	// Functions are the functions that the routes name. Each lets the API invoke it, by one permission for all of the
+	// API's routes: a stack has 500 resources, and the API has no routes but these.
 	Functions map[string]*gofunction.Function
 	// JWT is the authorizer of the routes whose callers have to show a token. Default: no authorizer; then each of
 	// these routes has to be in OpenRoutes.
@@ -393,12 +393,6 @@ func (p Props) allowedHeaders() []string {
 	return headers
 }
 
-// maxScoped is the largest number of routes for which a function gets a permission each. All of a
-// function's permissions together have 20 KB ("Lambda quotas", resource-based policy), and one has
-// about half a kilobyte, more with long names. Beyond that, any route of the API may call a
-// function.
-const maxScoped = 24
-
 // addMetadata writes the routes of the schema into the template's metadata.
 func (a *API) addMetadata(p Props) {
 	props.AddMetadata(a, map[string]any{"api": props.LogicalID(a, a.Resource.Node().DefaultChild().(awscdk.CfnElement)),
@@ -406,20 +400,13 @@ func (a *API) addMetadata(p Props) {
 }
 
 func (a *API) addRoutes(p Props) {
-	served := map[string]int{}
-	for _, r := range p.Routes {
-		served[r.Function]++
-	}
 	a.Authorizer = authorizer("Authorizer", p.JWT)
 	a.UserAuthorizer = cmp.Or(authorizer("UserAuthorizer", p.UserJWT), a.Authorizer)
 	a.byFunction = map[string]awsapigatewayv2.IHttpRouteAuthorizer{}
 	integrations := map[string]awsapigatewayv2.HttpRouteIntegration{}
 	for _, r := range p.Routes {
 		if integrations[r.Function] == nil {
-			integrations[r.Function] = awsapigatewayv2integrations.NewHttpLambdaIntegration(
-				jsii.String("Integration-"+r.Function), p.Functions[r.Function].Resource,
-				&awsapigatewayv2integrations.HttpLambdaIntegrationProps{
-					ScopePermissionToRoute: jsii.Bool(served[r.Function] <= maxScoped)})
+			integrations[r.Function] = a.integration(r.Function, p.Functions[r.Function].Resource)
 		}
 		route := &awsapigatewayv2.HttpRouteProps{
 			HttpApi:     a.Resource,
@@ -442,6 +429,19 @@ func (a *API) addRoutes(p Props) {
 		}
 		a.Routes = append(a.Routes, awsapigatewayv2.NewHttpRoute(a, jsii.String(r.Key()), route))
 	}
+}
+
+// integration returns the integration of a function, which lets the API invoke it.
+func (a *API) integration(name string, function awslambda.IFunction) awsapigatewayv2.HttpRouteIntegration {
+	invoker := awsiam.NewServicePrincipal(jsii.String("apigateway.amazonaws.com"), nil)
+	function.AddPermission(jsii.String("Invoke-"+name), &awslambda.Permission{Scope: a, Principal: invoker,
+		SourceArn: awscdk.Stack_Of(a).FormatArn(&awscdk.ArnComponents{Service: jsii.String("execute-api"),
+			Resource: a.Resource.ApiId(), ResourceName: jsii.String("*")})})
+	// To the CDK the function has its permission. Its own would go with the first route, and have the stack's name.
+	permitted := awslambda.Function_FromFunctionAttributes(a, jsii.String("Invoked-"+name),
+		&awslambda.FunctionAttributes{FunctionArn: function.FunctionArn(), SameEnvironment: jsii.Bool(false),
+			SkipPermissions: jsii.Bool(true)})
+	return awsapigatewayv2integrations.NewHttpLambdaIntegration(jsii.String("Integration-"+name), permitted, nil)
 }
 
 // authorizedBy returns the authorizer that asks a function. Amazon API Gateway may invoke the function for this
