@@ -102,6 +102,7 @@ func declare(app awscdk.App) {
 			declare(awscdk.NewStack(app, jsii.String(p.Name()+"-"+id), nil), builds[p.Name()+"false"])
 		}
 	}
+	declareEverything(app)
 }
 
 func use(folder string) error {
@@ -131,6 +132,11 @@ func use(folder string) error {
 	for name := range variants {
 		if twice[name], err = synthtest.Load(folder, name+"-twice"); err != nil {
 			return err
+		}
+		for _, stack := range []string{name, name + "-firewall", name + "-entry"} {
+			if everything[stack], err = synthtest.Load(folder, "everything-"+stack); err != nil {
+				return err
+			}
 		}
 		special[name] = map[string]synthtest.Template{}
 		for id := range specials[name] {

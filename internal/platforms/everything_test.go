@@ -1,0 +1,216 @@
+package platforms_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
+	"github.com/onesynth-cdk/onesynth/constructs/clarity"
+	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
+	"github.com/onesynth-cdk/onesynth/constructs/edge"
+	"github.com/onesynth-cdk/onesynth/constructs/eventbus"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/identity"
+	"github.com/onesynth-cdk/onesynth/constructs/lingible"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/constructs/todo"
+	"github.com/onesynth-cdk/onesynth/internal/platforms"
+	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Quotas of AWS CloudFormation for one template ("Understand CloudFormation quotas").
+const maxResources, maxOutputs, maxTemplate = 500, 200, 1 << 20
+
+// everything are the templates of a company's app, by stack: all platforms with all that props can switch on, each with
+// a firewall and an entry from a network.
+var everything = map[string]synthtest.Template{}
+
+// declareEverything declares that app. Each platform's stack is called "everything-" and its name.
+func declareEverything(app awscdk.App) {
+	const region, account = "eu-west-1", "123456789012"
+	in := func(name, region string) awscdk.Stack {
+		return awscdk.NewStack(app, jsii.String("everything-"+name), &awscdk.StackProps{
+			Env:                 &awscdk.Environment{Account: jsii.String(account), Region: &region},
+			PermissionsBoundary: awscdk.PermissionsBoundary_FromName(jsii.String("company"))})
+	}
+	certificate := func(region string) string {
+		return "arn:aws:acm:" + region + ":" + account + ":certificate/1a-2b"
+	}
+	company := in("company", region)
+	key := awskms.NewKey(company, jsii.String("Key"), nil)
+	network := awsec2.NewVpc(company, jsii.String("Network"), nil)
+	zone := awsroute53.NewPublicHostedZone(company, jsii.String("Zone"),
+		&awsroute53.PublicHostedZoneProps{ZoneName: jsii.String("example.com")})
+	topic := awssns.NewTopic(company, jsii.String("Alerts"), &awssns.TopicProps{MasterKey: key})
+	endpoint := network.AddInterfaceEndpoint(jsii.String("Endpoint"), &awsec2.InterfaceVpcEndpointOptions{
+		Service: awsec2.InterfaceVpcEndpointAwsService_APIGATEWAY()})
+	team := gofunction.Start(context.Background(), gofunction.Source{
+		Directory: "../../constructs/platform/testdata/handlers/lambdas/own", Packages: []string{"gate", "report"}})
+	for _, p := range platforms.All() {
+		common, name := p.Common(), p.Name()
+		common.Events = true
+		common.Build = platformtest.Build("../..", p)
+		common.Key, common.VPC, common.AlarmTopic = key, network, topic
+		common.Prefix, common.DeletionProtection, common.Tracing = "company-"+name, true, true
+		common.DomainName, common.CertificateARN, common.HostedZone = name+".example.com", certificate(region), zone
+		common.TrustStore = httpapi.TrustStore{URI: "s3://trust/authorities.pem", Version: "1"}
+		common.AllowedOrigins = []string{"https://app.example.com"}
+		common.Tables.All.Replicas = []table.Replica{{Region: "eu-central-1",
+			KeyARN: "arn:aws:kms:eu-central-1:" + account + ":key/1a-2b"}}
+		common.Own = platform.Own{Own: teamsOwn(p.Whole), Build: team}
+		common.Extra = dynamotest.Extended(p.Whole).Extra
+		for i := range common.Extra {
+			for j := range common.Extra[i].Attributes {
+				common.Extra[i].Attributes[j].Writers = []string{"report"}
+			}
+		}
+		declared := withAllParts(p, in(name, region))
+		for _, event := range p.Whole.Publishing().Events {
+			declared.On(event.Name, eventbus.Target{Function: declared.Functions["report"]})
+			declared.On(event.Name, eventbus.Target{ID: event.Name + "Queued",
+				Queue: deadletter.NewQueue(awscdk.Stack_Of(declared.API), event.Name, deadletter.Props{Key: key})})
+		}
+		origin := func(region string) edge.Origin {
+			return edge.Origin{DomainName: common.DomainName, ClientCertificateARN: certificate(region)}
+		}
+		edge.NewFirewall(in(name+"-firewall", "us-east-1"), "Firewall", edge.FirewallProps{
+			DomainName: "public-" + name + ".example.com", CertificateARN: certificate("us-east-1"),
+			Origin: origin("us-east-1")})
+		edge.NewEntry(in(name+"-entry", region), "Entry", edge.EntryProps{
+			Endpoints: []awsec2.IVpcEndpoint{endpoint}, Origin: origin(region)})
+	}
+}
+
+// teamsOwn are functions, a route and a caller that a team adds to a platform, and what writes its records' attributes.
+func teamsOwn(described schema.Platform) schema.Own {
+	partner := schema.Caller{Name: "partner", Authorizer: "gate"}
+	own := schema.Own{
+		Functions: []schema.Function{
+			{Name: "gate", Description: "lets partners in", Trigger: schema.OnAuthorize{
+				Identity: []string{"$request.header.X-Partner-Key"}, CacheFor: time.Minute}},
+			{Name: "report", Description: "counts", Trigger: schema.OnOther{}},
+		},
+		Routes: []schema.Route{{ID: "teamreport", Method: "GET", Path: "/team/report", Function: "report",
+			Caller: partner, Summary: "Report"}},
+	}
+	for _, r := range described.Records {
+		own.AccessPatterns = append(own.AccessPatterns, schema.UpdateItem.Pattern("Extend"+r.Name, r.Table,
+			"Write what the team adds.").UsedBy("report"))
+	}
+	return own
+}
+
+// withAllParts declares a platform with its common props, and with all parts that its own props switch on.
+func withAllParts(p *platforms.Platform, stack awscdk.Stack) *platform.Platform {
+	users := platform.UserProps{RequireMFA: true, CallbackURLs: []string{"https://app.example.com/in"},
+		LogoutURLs: []string{"https://app.example.com"}, Email: identity.Email{From: "hello@example.com"}}
+	switch props := p.Props.(type) {
+	case *askahuman.Props:
+		props.AgentKeys, props.OperatorPage, props.ShareOptions, props.Shards = true, true, true, 4
+		props.Operators = users
+		return &askahuman.New(stack, p.ID, *props).Platform
+	case *todo.Props:
+		props.Page, props.UserProps = true, users
+		return &todo.New(stack, p.ID, *props).Platform
+	case *clarity.Props:
+		props.UserProps = users
+		return &clarity.New(stack, p.ID, *props).Platform
+	case *lingible.Props:
+		props.UserProps = users
+		return &lingible.New(stack, p.ID, *props).Platform
+	}
+	panic(fmt.Sprintf("%s has props of the type %T: switch its parts on here", p.Name(), p.Props))
+}
+
+// All of each platform, switched on together in one app, becomes templates that AWS CloudFormation takes.
+func TestEverything(t *testing.T) {
+	t.Parallel()
+	for name, template := range everything {
+		if n := len(template.Resources); n > maxResources {
+			t.Errorf("%s has %d resources, allowed are %d", name, n, maxResources)
+		}
+		if n := len(template.Outputs); n > maxOutputs {
+			t.Errorf("%s has %d outputs, allowed are %d", name, n, maxOutputs)
+		}
+		if n := len(template.Source); n > maxTemplate {
+			t.Errorf("%s has %d bytes, allowed are %d", name, n, maxTemplate)
+		}
+		if cycle := template.Cycle(); cycle != nil {
+			t.Errorf("%s: resources need each other: %s", name, strings.Join(cycle, " -> "))
+		}
+		for id, f := range template.OfType("AWS::Lambda::Function") {
+			variables, _ := synthtest.At(f.Properties, "Environment", "Variables").(map[string]any)
+			if size := environmentSize(variables); size > 4096 {
+				t.Errorf("%s: the environment of %s has %d bytes, allowed are 4096", name, id, size)
+			}
+		}
+	}
+}
+
+// resourcesOf counts the resources of a platform in a template.
+func resourcesOf(p *platforms.Platform, template synthtest.Template) (n int) {
+	for id := range template.Resources {
+		if strings.HasPrefix(id, p.ID) {
+			n++
+		}
+	}
+	return n
+}
+
+// sizesOfStacks is the table of how many resources platforms have, and which of them fit into one stack.
+func sizesOfStacks() string {
+	var titles []string
+	var least, most []int
+	table := []row{{"Resources", "without props", "with all that props switch on"}}
+	for i, p := range platforms.All() {
+		titles = append(titles, p.Schema.Title)
+		least = append(least, resourcesOf(p, variants[p.Name()][platformtest.Zero].template))
+		most = append(most, resourcesOf(p, everything[p.Name()]))
+		table = append(table, row{p.Schema.Title, fmt.Sprint(least[i]), fmt.Sprint(most[i])})
+	}
+	table = append(table, row{fmt.Sprintf("Within the %d of one stack", maxResources), fitting(titles, least),
+		fitting(titles, most)})
+	return strings.Join(markdown(table), "\n")
+}
+
+// fitting names the largest sets of platforms whose resources fit into one stack.
+func fitting(titles []string, resources []int) string {
+	fits := func(set int) bool {
+		sum := 0
+		for i, n := range resources {
+			sum += n * (set >> i & 1)
+		}
+		return sum <= maxResources
+	}
+	var all []string
+	for set := 1; set < 1<<len(titles); set++ {
+		largest := fits(set)
+		var within []string
+		for i, title := range titles {
+			if set>>i&1 == 1 {
+				within = append(within, title)
+			} else if fits(set | 1<<i) {
+				largest = false
+			}
+		}
+		if largest {
+			all = append(all, strings.Join(within, " + "))
+		}
+	}
+	return strings.Join(all, "; ")
+}
