@@ -238,6 +238,7 @@ func TestDependencies(t *testing.T) {
 			module + "platforms", module + "run", module + "schema"}, cdk...)},
 		{"internal/gobuild", append([]string{module}, aws...)},
 		{"internal/intrinsic", append([]string{module}, aws...)},
+		{"internal/pattern", append([]string{module}, aws...)},
 		{"check", append([]string{module + "cmd", module + "constructs", module + "lambdas", module + "run",
 			module + "schema$"}, aws...)},
 		{"lambdas", append([]string{module + "constructs", module + "internal/gobuild", module + "cmd",

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/pattern"
 	"github.com/onesynth-cdk/onesynth/internal/recovery"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
-	"github.com/onesynth-cdk/onesynth/run/internal/cloud/pattern"
 	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 )
 

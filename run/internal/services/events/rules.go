@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/cron"
+	"github.com/onesynth-cdk/onesynth/internal/pattern"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
-	"github.com/onesynth-cdk/onesynth/run/internal/cloud/pattern"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/onesynth-cdk/onesynth/run/internal/cloud/pattern"
+	"github.com/onesynth-cdk/onesynth/internal/pattern"
 )
 
 // instance is the event of "Creating Amazon EventBridge event patterns", with members of the other pages' examples.
