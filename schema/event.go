@@ -5,10 +5,13 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
 // Event is a domain event: a change of an item that a platform publishes on a bus of Amazon EventBridge, if its props
@@ -58,6 +61,7 @@ type EventField struct {
 	Personal bool
 
 	tag reflect.StructTag
+	of  reflect.Type
 }
 
 const (
@@ -96,7 +100,7 @@ func eventFields(detail reflect.Type) (fields []EventField) {
 			continue
 		}
 		fields = append(fields, EventField{Name: name, Type: eventType(f.Type), Description: f.Tag.Get("doc"),
-			Personal: f.Tag.Get("personal") == "true", tag: f.Tag})
+			Personal: f.Tag.Get("personal") == "true", tag: f.Tag, of: f.Type})
 	}
 	return fields
 }
@@ -121,6 +125,65 @@ func eventType(t reflect.Type) string {
 		return "object"
 	}
 	return "number"
+}
+
+// CheckPattern adds a finding for each field that a pattern of the event's detail names and that the detail lacks: such
+// a pattern lets no event through. Paths of findings begin with path. The keys of a map are not checked.
+func (e Event) CheckPattern(f *finding.List, path string, detail map[string]any) {
+	checkPattern(f, path, detail, []reflect.Type{reflect.TypeFor[EventHead](), reflect.TypeOf(e.Detail)})
+}
+
+// checkPattern checks the members of a pattern against the fields of structs.
+func checkPattern(f *finding.List, path string, members map[string]any, structs []reflect.Type) {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if branches, ok := members[name].([]any); ok && name == "$or" {
+			for i, branch := range branches {
+				below, _ := branch.(map[string]any)
+				checkPattern(f, fmt.Sprintf("%s.$or[%d]", path, i), below, structs)
+			}
+			continue
+		}
+		// A dot leads to the members of an object.
+		first, rest, nested := strings.Cut(name, ".")
+		below, _ := members[name].(map[string]any)
+		if nested {
+			below = map[string]any{rest: members[name]}
+		}
+		var names []string
+		for _, of := range structs {
+			for _, field := range eventFields(of) {
+				names = append(names, field.Name)
+			}
+		}
+		field, ok := jsonField(structs, first)
+		if !ok {
+			f.Add(path+"."+first, first, "one of "+strings.Join(names, ", "),
+				"respell it, or leave it out: no event would pass")
+		} else if field != nil && below != nil {
+			checkPattern(f, path+"."+first, below, []reflect.Type{field})
+		}
+	}
+}
+
+// jsonField returns the type of a field of the structs, by its name in JSON: the struct that it is or that its elements
+// are, or nil for any other type. ok is false if there is no such field.
+func jsonField(structs []reflect.Type, name string) (field reflect.Type, ok bool) {
+	for _, of := range structs {
+		for _, f := range eventFields(of) {
+			if f.Name != name {
+				continue
+			}
+			t := f.of
+			for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
+				t = t.Elem()
+			}
+			if t.Kind() != reflect.Struct || reflect.PointerTo(t).Implements(textUnmarshaler) {
+				return nil, true
+			}
+			return t, true
+		}
+	}
+	return nil, false
 }
 
 // Publishing returns the platform with its events turned on: with the function [EventPublisher], and the streams that

@@ -200,3 +200,42 @@ func TestValidateStreams(t *testing.T) {
 		}
 	}
 }
+
+// A pattern names fields that the detail has, at any depth.
+func TestCheckPattern(t *testing.T) {
+	t.Parallel()
+	e := schema.Event{Detail: struct {
+		ID    string `json:"id"`
+		Parts []*struct {
+			Size int `json:"size"`
+		} `json:"parts"`
+		Labels map[string]string `json:"labels"`
+		At     time.Time         `json:"at"`
+		hidden string
+	}{}}
+	any1 := []any{"x"}
+	for name, test := range map[string]struct {
+		detail map[string]any
+		want   []string
+	}{
+		"None": {nil, nil},
+		"Fields": {map[string]any{"id": any1, "event_version": any1, "at": any1,
+			"labels": map[string]any{"a": any1}}, nil},
+		"Deep":    {map[string]any{"parts": map[string]any{"size": any1}, "parts.size": any1}, nil},
+		"Unknown": {map[string]any{"ID": any1, "hidden": any1}, []string{"D.ID", "D.hidden"}},
+		"Below": {map[string]any{"parts": map[string]any{"weight": any1}, "parts.width": any1},
+			[]string{"D.parts.weight", "D.parts.width"}},
+		"Or": {map[string]any{"$or": []any{map[string]any{"id": any1}, map[string]any{"of": any1}}},
+			[]string{"D.$or[1].of"}},
+	} {
+		var f finding.List
+		e.CheckPattern(&f, "D", test.detail)
+		var got []string
+		for _, one := range f {
+			got = append(got, one.Path)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: got findings at %v, want %v", name, got, test.want)
+		}
+	}
+}

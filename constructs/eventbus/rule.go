@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
 // service is Amazon EventBridge, to policies.
@@ -25,11 +26,11 @@ const service = "events.amazonaws.com"
 type RuleProps struct {
 	// Bus carries the events. Default: the account's bus, which carries the events of AWS.
 	Bus *Bus
-	// Pattern lets events through ("Creating Amazon EventBridge event patterns").
+	// Pattern lets events through ("Creating Amazon EventBridge event patterns"). It has up to 2,048 characters.
 	Pattern map[string]any
 	// Description is shown in the AWS console. Default: none.
 	Description string
-	// Function or Queue gets the events.
+	// Function or Queue gets the events: see [Target].
 	Function *gofunction.Function
 	Queue    awssqs.IQueue
 	// Key is as in [deadletter.Props]. Default: a key of Amazon SQS.
@@ -45,8 +46,19 @@ type Rule struct {
 	DeadLetters awssqs.Queue
 }
 
-// NewRule declares a rule. Its target lets only this rule in.
+// Validate returns a [finding.List] with all invalid props, or nil.
+func (p RuleProps) Validate() error {
+	var f finding.List
+	Target{Function: p.Function, Queue: p.Queue}.Check(&f, "RuleProps")
+	checkPattern(&f, "RuleProps.Pattern", p.Pattern)
+	key.Check(&f, "RuleProps.Key", p.Key, "")
+	return f.Err()
+}
+
+// NewRule declares a rule. Its target lets only this rule in. It ends the program, by [props.Fatal], with the error of
+// [RuleProps.Validate], before it declares anything.
 func NewRule(scope constructs.Construct, id string, p RuleProps) *Rule {
+	props.Accept("rule", scope, id, p.Validate())
 	r := &Rule{}
 	constructs.NewConstruct_Override(r, scope, &id)
 	r.DeadLetters = deadletter.NewQueue(r, "DeadLetters", deadletter.Props{Key: p.Key})

@@ -8,6 +8,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/eventbus"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
 // addEventBus declares the bus of the platform's events, before the function that publishes them.
@@ -22,15 +23,22 @@ func (p *Platform) addEventBus() {
 //
 //	p.On("TaskCompleted", eventbus.Target{Function: p.Functions["congratulator"]})
 //
-// It ends the program, by [props.Fatal], if the platform has no such event, or if its props turn events off.
+// It ends the program, by [props.Fatal], if the platform has no such event, if the event has no field that the target's
+// Detail names, or if its props turn events off.
 func (p *Platform) On(event string, to eventbus.Target) *eventbus.Rule {
 	if p.Events == nil {
 		props.Fatal(fmt.Errorf("On %s: %s publishes no events: set Events of its props", event, p.Schema.Name))
 	}
-	if _, ok := p.Schema.Event(event); !ok {
+	published, ok := p.Schema.Event(event)
+	if !ok {
 		names := props.Map(p.Schema.Events, func(e schema.Event) string { return e.Name })
 		props.Fatal(fmt.Errorf("On: got %q, allowed are the events of %s: %s", event, p.Schema.Name,
 			strings.Join(names, ", ")))
+	}
+	var f finding.List
+	published.CheckPattern(&f, "Target.Detail", to.Detail)
+	if err := f.Err(); err != nil {
+		props.Fatal(fmt.Errorf("On %s: %w", event, err))
 	}
 	rule := p.Events.On(p.construct, p.Schema.Name, event, to)
 	if !p.props.NoAlarms {

@@ -51,14 +51,17 @@ func TestOnErr(t *testing.T) {
 	for name, test := range map[string]struct {
 		platform *platform.Platform
 		event    string
+		detail   map[string]any
 		want     string
 	}{
-		"NoEvents": {&platform.Platform{Schema: telling()}, "ThingMade",
+		"NoEvents": {&platform.Platform{Schema: telling()}, "ThingMade", nil,
 			"publishes no events: set Events of its props"},
-		"Unknown":  {publishing, "ThingLost", `got "ThingLost", allowed are the events of own: ThingMade`},
-		"NoTarget": {publishing, "ThingMade", "Target: got "},
+		"Unknown": {publishing, "ThingLost", nil, `got "ThingLost", allowed are the events of own: ThingMade`},
+		"UnknownField": {publishing, "ThingMade", map[string]any{"name": []any{"a"}},
+			`Target.Detail.name: got "name", allowed is one of event_id, event_version, item_version, id`},
+		"NoTarget": {publishing, "ThingMade", nil, "Target: got "},
 	} {
-		err := synthtest.PanicOf(func() { test.platform.On(test.event, eventbus.Target{}) })
+		err := synthtest.PanicOf(func() { test.platform.On(test.event, eventbus.Target{Detail: test.detail}) })
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %q", name, err, test.want)
 		}
