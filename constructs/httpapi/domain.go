@@ -59,6 +59,11 @@ type TrustStore struct {
 	// Version is the object's version: a new one makes API Gateway read a changed object. Default: the version at the
 	// first deployment.
 	Version string
+	// OwnershipCertificateARN is a public certificate of AWS Certificate Manager for the domain name, in the API's
+	// region, that proves who owns it. Required if the domain's certificate was imported or is of a private authority
+	// ("AWS::ApiGatewayV2::DomainName DomainNameConfiguration", OwnershipVerificationCertificateArn). A synth sees that
+	// only of a certificate that the app declares. Default: none.
+	OwnershipCertificateARN string
 }
 
 // Check adds a finding for each value that is invalid. name to shared are the paths of the fields. region is the API's,
@@ -83,8 +88,16 @@ func (d Domain) Check(f *finding.List, name, certificate, zone, keep, trust, bas
 	case d.TrustStore.URI != "" && (d.Name == "" || d.KeepDefaultEndpoint):
 		f.Add(trust, d.TrustStore.URI, "a trust store on a domain name that is the only endpoint",
 			"set a domain name, and leave KeepDefaultEndpoint out: the other endpoint asks for no certificate")
-	case d.TrustStore.URI == "" && d.TrustStore.Version != "":
-		f.Add(trust+".Version", d.TrustStore.Version, "empty without a URI", "set the URI, or leave both out")
+	case d.TrustStore.URI == "" && d.TrustStore != (TrustStore{}):
+		f.Add(trust+".URI", "", "the trust store of the other fields", "set the URI, or leave all out")
+	}
+	if d.TrustStore.OwnershipCertificateARN != "" {
+		props.CheckARN(f, trust+".OwnershipCertificateARN", d.TrustStore.OwnershipCertificateARN, region,
+			certificateARN, "the ARN of a certificate of AWS Certificate Manager",
+			"copy it from a public certificate of the domain name in the API's region")
+	} else if d.TrustStore.URI != "" && ofPrivateAuthority(d.Certificate) {
+		f.Add(trust+".OwnershipCertificateARN", "", "a public certificate, beside one of a private authority",
+			"request one of AWS Certificate Manager for the domain name, and name it here")
 	}
 	if d.Name == "" {
 		if d.CertificateARN != "" || d.Certificate != nil {
@@ -120,6 +133,15 @@ func (d Domain) Check(f *finding.List, name, certificate, zone, keep, trust, bas
 		"copy it from the certificate of the domain name in the API's region")
 }
 
+// ofPrivateAuthority reports whether the app declares the certificate as one of AWS Private CA.
+func ofPrivateAuthority(certificate awscertificatemanager.ICertificate) bool {
+	if props.IsNil(certificate) || certificate.Node() == nil {
+		return false
+	}
+	declared, ok := certificate.Node().DefaultChild().(awscertificatemanager.CfnCertificate)
+	return ok && declared.CertificateAuthorityArn() != nil
+}
+
 // checkShared adds a finding for each value that belongs to the API which declares the domain name.
 func (d Domain) checkShared(f *finding.List, name, certificate, zone, trust, shared string) {
 	if props.IsNil(d.Shared) {
@@ -153,9 +175,14 @@ func (a *API) addDomain(d Domain) {
 		SecurityPolicy: awsapigatewayv2.SecurityPolicy_TLS_1_2,
 	})
 	if store := d.TrustStore; store.URI != "" {
-		a.Domain.Node().DefaultChild().(awsapigatewayv2.CfnDomainName).SetMutualTlsAuthentication(
-			&awsapigatewayv2.CfnDomainName_MutualTlsAuthenticationProperty{
-				TruststoreUri: &store.URI, TruststoreVersion: props.Optional(store.Version)})
+		// The CDK's own property of the trust store takes a bucket of the app, and no URI.
+		domain := a.Domain.Node().DefaultChild().(awsapigatewayv2.CfnDomainName)
+		domain.SetMutualTlsAuthentication(&awsapigatewayv2.CfnDomainName_MutualTlsAuthenticationProperty{
+			TruststoreUri: &store.URI, TruststoreVersion: props.Optional(store.Version)})
+		if store.OwnershipCertificateARN != "" {
+			domain.AddPropertyOverride(jsii.String("DomainNameConfigurations.0.OwnershipVerificationCertificateArn"),
+				store.OwnershipCertificateARN)
+		}
 	}
 	a.mapTo(a.Domain, d.Name, d.BasePath)
 	if d.Zone == nil {

@@ -7,11 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsacmpca"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
@@ -33,6 +37,18 @@ type domainName struct{ awsapigatewayv2.IDomainName }
 
 type certificate struct {
 	awscertificatemanager.ICertificate
+}
+
+func (certificate) Node() constructs.Node { return nil }
+
+// privateCertificate is a certificate of AWS Private CA that an app declares.
+func privateCertificate() awscertificatemanager.ICertificate {
+	stack := awscdk.NewStack(nil, jsii.String("stack"), nil)
+	authority := awsacmpca.CertificateAuthority_FromCertificateAuthorityArn(stack, jsii.String("Authority"),
+		jsii.String("arn:aws:acm-pca:eu-west-1:123456789012:certificate-authority/1a-2b"))
+	return awscertificatemanager.NewPrivateCertificate(stack, jsii.String("Certificate"),
+		&awscertificatemanager.PrivateCertificateProps{DomainName: jsii.String("api.example.com"),
+			CertificateAuthority: authority})
 }
 
 type hostedZone struct {
@@ -174,7 +190,20 @@ func TestPropsValidate(t *testing.T) {
 		"ErrTrustStoreVersion": {right(func(p *httpapi.Props) {
 			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{},
 				TrustStore: httpapi.TrustStore{Version: "3"}}
-		}), []string{"Props.Domain.TrustStore.Version"}},
+		}), []string{"Props.Domain.TrustStore.URI"}},
+		"Ownership": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: privateCertificate(),
+				TrustStore: httpapi.TrustStore{URI: "s3://trust/authorities.pem",
+					OwnershipCertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1a-2b"}}
+		}), nil},
+		"ErrNoOwnership": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: privateCertificate(),
+				TrustStore: httpapi.TrustStore{URI: "s3://trust/authorities.pem"}}
+		}), []string{"Props.Domain.TrustStore.OwnershipCertificateARN"}},
+		"ErrOwnership": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{},
+				TrustStore: httpapi.TrustStore{URI: "s3://trust/authorities.pem", OwnershipCertificateARN: "public"}}
+		}), []string{"Props.Domain.TrustStore.OwnershipCertificateARN"}},
 		"DomainByConstructs": {right(func(p *httpapi.Props) {
 			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{}, Zone: zone("example.com")}
 		}), nil},

@@ -47,7 +47,9 @@ func declare(app awscdk.App) {
 	p.Functions = map[string]*gofunction.Function{
 		p.Routes[0].Function: gofunction.New(stack, "Function", gofunction.Props{Build: build, Name: "todoapi"})}
 	p.Domain = httpapi.Domain{Name: "api.example.com", BasePath: "team",
-		CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1a-2b"}
+		CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1a-2b",
+		TrustStore: httpapi.TrustStore{URI: "s3://trust/authorities.pem",
+			OwnershipCertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/owned"}}
 	first := httpapi.New(stack, "First", p)
 	p.Domain = httpapi.Domain{Shared: first.Domain, BasePath: "other/v1"}
 	second := httpapi.New(stack, "Second", p)
@@ -59,7 +61,11 @@ func declare(app awscdk.App) {
 // APIs that share a domain name have a mapping each, with their base paths, and no other address.
 func TestSharedDomain(t *testing.T) {
 	t.Parallel()
-	domain, _ := sharing.One(t, "AWS::ApiGatewayV2::DomainName", "First")
+	domain, declared := sharing.One(t, "AWS::ApiGatewayV2::DomainName", "First")
+	if owned := synthtest.Text(synthtest.At(declared.Properties, "DomainNameConfigurations", 0,
+		"OwnershipVerificationCertificateArn")); !strings.HasSuffix(owned, "certificate/owned") {
+		t.Errorf("got the ownership certificate %q", owned)
+	}
 	for id, address := range map[string]struct{ domain, base string }{
 		"First": {"api.example.com", "team"}, "Second": {domain, "other/v1"}} {
 		name, api := sharing.One(t, "AWS::ApiGatewayV2::Api", id)
