@@ -17,33 +17,53 @@ import (
 //	}
 //
 // The tag dynamodbav has the attribute's name, as in the AWS SDK, and the tag attribute its description. AttributesOf
-// leaves out a field without the tag attribute, since another struct or the table describes it, and a name that an
-// earlier field had. The fields of an embedded struct count as fields of the struct around it.
+// leaves out a name that an earlier field had, and a field with `attribute:"-"`, which the table describes. The fields
+// of an embedded struct count as fields of the struct around it.
 //
 // The type follows from the field's: text is a String, numbers are Numbers, and so is a [time.Time] with the option
 // unixtime. The options stringset and numberset give a StringSet and a NumberSet. The tag attributetype overrides it,
-// as for a Go type that marshals itself. AttributesOf panics if neither gives a type: that is a mistake in the source.
+// as for a Go type that marshals itself. AttributesOf panics if neither gives a type, or if no struct describes a field
+// that the AWS SDK stores: these are mistakes in the source, and DynamoDB would refuse no item for them.
 func AttributesOf(items ...any) []Attribute {
 	var all []Attribute
-	seen := map[string]bool{}
+	var unnamed []string
+	seen, stored := map[string]bool{}, map[string]string{}
 	for _, item := range items {
 		for _, field := range fieldsOf(item) {
 			name, options := storedAs(field)
 			description, described := field.Tag.Lookup("attribute")
+			if !described && name != "-" && stored[name] == "" {
+				stored[name] = fmt.Sprintf("%T.%s", item, field.Name)
+				unnamed = append(unnamed, name)
+			}
 			if !described || seen[name] {
 				continue
 			}
 			seen[name] = true
-			stored := Type(field.Tag.Get("attributetype"))
-			if stored == "" {
-				stored = typeOf(field.Type, options)
+			if description == "-" {
+				continue
 			}
-			if stored == "" {
+			kind := Type(field.Tag.Get("attributetype"))
+			if kind == "" {
+				kind = typeOf(field.Type, options)
+			}
+			if kind == "" {
 				panic(fmt.Sprintf("schema: field %s of %T: %s has no data type: say it with the tag attributetype",
 					field.Name, item, field.Type))
 			}
-			all = append(all, Attribute{Name: name, Type: stored, Description: description})
+			all = append(all, Attribute{Name: name, Type: kind, Description: description})
 		}
+	}
+	var missing []string
+	for _, name := range unnamed {
+		if !seen[name] {
+			missing = append(missing, stored[name])
+		}
+	}
+	if len(missing) > 0 {
+		panic(fmt.Sprintf("schema: no tag attribute describes what is stored in %s: add the tag, with what the "+
+			"attribute means, or attribute:\"-\" if the table describes it, or dynamodbav:\"-\" to store nothing",
+			strings.Join(missing, ", ")))
 	}
 	return all
 }

@@ -24,7 +24,8 @@ type visit struct {
 	Tags     []string  `dynamodbav:"tags,stringset" attribute:"Any"`
 	Own      place     `dynamodbav:"own" attributetype:"String" attribute:"Marshals itself"`
 	Again    string    `dynamodbav:"country" attribute:"Another one"`
-	Internal string    `dynamodbav:"internal"`
+	Internal string    `dynamodbav:"internal" attribute:"-"`
+	Shown    string    `dynamodbav:"-"`
 }
 
 func TestTags(t *testing.T) {

@@ -88,7 +88,7 @@ type Question struct {
 	AgentID           string       `json:"-" dynamodbav:"agent_id" attribute:"Identifier of the asking agent"`
 	// Empty: none.
 	IdempotencyKey string    `json:"-" dynamodbav:"idempotency_key,omitempty" attribute:"The agent's key for duplicate request prevention, if it sent one"`
-	CallbackURL    string    `json:"-" dynamodbav:"callback_url,omitempty"` // where a webhook goes when it ends; empty: nowhere
+	CallbackURL    string    `json:"-" dynamodbav:"callback_url,omitempty" attribute:"-"` // where a webhook goes when it ends; empty: nowhere
 	CreatedAt      wire.Time `json:"created_at" dynamodbav:"created_at" format:"date-time" example:"2026-02-02T09:30:00.000Z" attributetype:"String" attribute:"{time}"`
 	Deadline       wire.Time `json:"expires_at" dynamodbav:"deadline" format:"date-time" doc:"When answers stop being taken." example:"2026-02-02T10:30:00.000Z" attributetype:"String" attribute:"When answers stop being taken: {time}"`
 	// ExpiredAt and Hidden follow from the other fields ([Question.At]).
@@ -103,7 +103,7 @@ type Question struct {
 	DueAt time.Time `json:"-" dynamodbav:"due_at,omitempty" attribute:"When the notifier has to look at the question next: {time}"`
 	// Zero: no one was notified yet.
 	NotifiedAt time.Time `json:"-" dynamodbav:"notified_at,omitempty" attribute:"When people were last notified of it: {time}"`
-	HiddenAt   time.Time `json:"-" dynamodbav:"hidden_at,omitempty"` // when an operator hid it; zero: not hidden
+	HiddenAt   time.Time `json:"-" dynamodbav:"hidden_at,omitempty" attribute:"-"` // when an operator hid it; zero: not hidden
 	Hidden     bool      `json:"hidden,omitempty" dynamodbav:"-" doc:"true: an operator has hidden it from people, and so ended it."`
 	wire.Extended
 }
@@ -170,7 +170,7 @@ type Response struct {
 	ContentDigest string    `json:"-" dynamodbav:"content_digest,omitempty" attribute:"SHA-256 of the normalised text answer, hexadecimal"`
 	ContentLength int       `json:"-" dynamodbav:"content_length,omitempty" attribute:"Length of the text answer in characters"`
 	ExpiresAt     time.Time `json:"-" dynamodbav:"expires_at,unixtime" attribute:"End of retention in Unix seconds (TTL attribute): 30 days after the answer"`
-	HiddenAt      time.Time `json:"-" dynamodbav:"hidden_at,omitempty"` // when an operator hid it; zero: not hidden
+	HiddenAt      time.Time `json:"-" dynamodbav:"hidden_at,omitempty" attribute:"-"` // when an operator hid it; zero: not hidden
 	wire.Extended
 }
 
@@ -195,9 +195,9 @@ type Stats struct {
 	// Empty: the one that is made of the hash.
 	Handle string `dynamodbav:"handle,omitempty" attribute:"The name that the person chose for leaderboards; absent: one made of the hash"`
 	// when an operator reset the name; zero: the person can choose one
-	HandleResetAt time.Time `dynamodbav:"handle_reset_at,omitempty"`
+	HandleResetAt time.Time `dynamodbav:"handle_reset_at,omitempty" attribute:"-"`
 	// when an operator blocked the person; zero: not blocked
-	BlockedAt time.Time `dynamodbav:"blocked_at,omitempty"`
+	BlockedAt time.Time `dynamodbav:"blocked_at,omitempty" attribute:"-"`
 	LastDecision
 	Leaderboard   string `dynamodbav:"_leaderboard" attribute:"The constant _leaderboard; with more than one shard followed by # and the shard's number"`
 	Day           string `dynamodbav:"daily_board,omitempty" attribute:"UTC day of daily_points, YYYY-MM-DD, with the shard's number like _leaderboard"`

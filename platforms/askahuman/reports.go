@@ -70,7 +70,7 @@ type ComplaintEntry struct {
 // OperatorReport is a reported or hidden question or answer: as operators see it on the wire, and as the table has it.
 type OperatorReport struct {
 	ID          string      `json:"report_id" dynamodbav:"report_id" format:"uuid" attribute:"The question_id, the response_id of an answer, or an id that is derived from a person's hash: partition key"`
-	State       ReportState `json:"state" dynamodbav:"state" enum:"open,dismissed,hidden"`
+	State       ReportState `json:"state" dynamodbav:"state" attribute:"-" enum:"open,dismissed,hidden"`
 	QuestionID  string      `json:"question_id,omitempty" dynamodbav:"question_id,omitempty" format:"uuid" doc:"The question, or that of the answer; absent for a name." attribute:"The question, or that of the answer; absent for a name"`
 	ResponseID  string      `json:"response_id,omitempty" dynamodbav:"response_id,omitempty" format:"uuid" doc:"The answer; without it the question was reported." attribute:"The answer; absent for a question"`
 	NamedPerson string      `json:"-" dynamodbav:"person,omitempty" attribute:"Whose name was reported, a keyed hash; absent for a question or an answer"`
@@ -86,7 +86,7 @@ type OperatorReport struct {
 	CurrentHandle  string           `json:"current_handle,omitempty" dynamodbav:"-" doc:"The name that the person has now, if a name was reported." example:"Quiet Otter 482"`
 	NameReset      bool             `json:"name_reset,omitempty" dynamodbav:"-" doc:"true: an operator has taken the name."`
 	Hidden         bool             `json:"hidden" dynamodbav:"-"`
-	Complaints     []ComplaintEntry `json:"complaints" dynamodbav:"reports" nullable:"false" doc:"What people and agents said, oldest first; empty if an operator hid it unreported."`
+	Complaints     []ComplaintEntry `json:"complaints" dynamodbav:"reports" attribute:"-" nullable:"false" doc:"What people and agents said, oldest first; empty if an operator hid it unreported."`
 	ReportedAt     wire.Time        `json:"reported_at" dynamodbav:"reported_at" format:"date-time" example:"2026-02-02T09:30:00.000Z" attributetype:"String" attribute:"When it was last reported, or else hidden: {time}"`
 	DecidedAt      wire.Time        `json:"decided_at,omitzero" dynamodbav:"decided_at,omitempty" format:"date-time" example:"2026-02-02T09:45:00.000Z" attributetype:"String" attribute:"When an operator last decided: {time}"`
 	DecidedBy      string           `json:"decided_by,omitempty" dynamodbav:"decided_by,omitempty" doc:"The operator: the subject of the token." attribute:"The subject of that operator's token"`
@@ -120,10 +120,10 @@ const (
 // The zero value: there is none.
 type LastDecision struct {
 	// Version counts the decisions.
-	Version int       `json:"version" dynamodbav:"decisions,omitempty" doc:"How many decisions there were." example:"1"`
-	What    Decided   `json:"decision" dynamodbav:"decision,omitempty" enum:"open,dismissed,hidden,blocked,unblocked,name_reset,name_free" doc:"What was decided last." example:"hidden"`
-	By      string    `json:"decided_by" dynamodbav:"decided_by,omitempty" doc:"The operator: the subject of the token."`
-	At      wire.Time `json:"decided_at" dynamodbav:"decided_at,omitempty" format:"date-time" example:"2026-02-02T09:45:00.000Z"`
+	Version int       `json:"version" dynamodbav:"decisions,omitempty" attribute:"-" doc:"How many decisions there were." example:"1"`
+	What    Decided   `json:"decision" dynamodbav:"decision,omitempty" attribute:"-" enum:"open,dismissed,hidden,blocked,unblocked,name_reset,name_free" doc:"What was decided last." example:"hidden"`
+	By      string    `json:"decided_by" dynamodbav:"decided_by,omitempty" attribute:"-" doc:"The operator: the subject of the token."`
+	At      wire.Time `json:"decided_at" dynamodbav:"decided_at,omitempty" attribute:"-" format:"date-time" example:"2026-02-02T09:45:00.000Z"`
 }
 
 // Last returns the last decision about what was reported.

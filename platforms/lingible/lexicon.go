@@ -100,7 +100,7 @@ type Entry struct {
 	// Term is the base form, as [Plain.Text].
 	Term string `json:"term" dynamodbav:"term" example:"flex" attribute:"The term in its base form"`
 	// Variants are other spellings and names of the term. Their slugs differ from the term's and from each other.
-	Variants []string `json:"variants,omitempty" dynamodbav:"variants,omitempty" nullable:"false"`
+	Variants []string `json:"variants,omitempty" dynamodbav:"variants,omitempty" attribute:"-" nullable:"false"`
 	Gloss    string   `json:"gloss" dynamodbav:"gloss" example:"To show off what you have or can do" attribute:"What it means, up to 500 characters"`
 	// Plain is nil if only the gloss explains the term; a translator by the lexicon leaves such a term as it is.
 	Plain *Plain `json:"plain,omitempty" dynamodbav:"plain,omitempty" attribute:"The standard English in its place: text and part_of_speech; absent when only the gloss explains the term"`

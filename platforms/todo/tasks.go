@@ -99,8 +99,8 @@ type User struct {
 	// Email is as given; the addresses of two users differ in more than case.
 	Email     string    `json:"email" dynamodbav:"email" format:"email" example:"ann@example.com" attribute:"User's email address, as given"`
 	Name      string    `json:"name" dynamodbav:"name" example:"Ann" attribute:"User's display name, 1 to 100 characters"`
-	CreatedAt Timestamp `json:"created_at" dynamodbav:"created_at" format:"date-time" example:"2026-02-02T09:30:00Z" column:"Creation" columntype:"timestamp"`
-	UpdatedAt Timestamp `json:"updated_at" dynamodbav:"updated_at" format:"date-time" example:"2026-02-02T09:30:00Z" column:"Last change" columntype:"timestamp"`
+	CreatedAt Timestamp `json:"created_at" dynamodbav:"created_at" format:"date-time" example:"2026-02-02T09:30:00Z" attribute:"-" column:"Creation" columntype:"timestamp"`
+	UpdatedAt Timestamp `json:"updated_at" dynamodbav:"updated_at" format:"date-time" example:"2026-02-02T09:30:00Z" attribute:"-" column:"Last change" columntype:"timestamp"`
 	wire.Extended
 }
 

@@ -9,7 +9,7 @@ import (
 // Package dynamo fills it in when it reads an item, and does not write it; [Inline] turns it into fields of the form.
 // It is empty if a team has added nothing that the API shows.
 type Extended struct {
-	Extra Extra `json:"$extra,omitempty" dynamodbav:"$extra,omitempty" hidden:"true"`
+	Extra Extra `json:"$extra,omitempty" dynamodbav:"$extra,omitempty" attribute:"-" hidden:"true"`
 }
 
 // ExtraName is the name of the field that holds [Extended] on its way from a table to the wire. No attribute has it.
