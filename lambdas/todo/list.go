@@ -37,8 +37,8 @@ func (s *Service) ListTasks(ctx context.Context, user string, f todo.TaskFilter)
 	if err != nil {
 		return todo.TaskList{}, err
 	}
-	list := listOf(user, f, zone)
-	after, ok := s.CursorKey.Position(string(f.Cursor), list...)
+	filters := filtersOf(f, zone)
+	after, ok := s.CursorKey.Position(string(f.Cursor), user, filters...)
 	if !ok {
 		return todo.TaskList{}, validate.Errorf("cursor", validate.RuleFormat,
 			"is not a cursor of this list: send the next_cursor of the page before unchanged with the same filter, "+
@@ -66,7 +66,7 @@ func (s *Service) ListTasks(ctx context.Context, user string, f todo.TaskFilter)
 				continue
 			}
 			if len(listed.Tasks) == f.Limit {
-				listed.Next = todo.Text(s.CursorKey.Sign(after, list...))
+				listed.Next = todo.Text(s.CursorKey.Sign(after, user, filters...))
 				return listed, nil
 			}
 			listed.Tasks = append(listed.Tasks, task)
@@ -77,7 +77,7 @@ func (s *Service) ListTasks(ctx context.Context, user string, f todo.TaskFilter)
 		case read.next == "":
 			return listed, nil
 		case left <= 0 || outOfTime(ctx):
-			listed.Next = todo.Text(s.CursorKey.Sign(read.next, list...))
+			listed.Next = todo.Text(s.CursorKey.Sign(read.next, user, filters...))
 			return listed, nil
 		}
 		most = min(4*most, left)
@@ -100,16 +100,16 @@ func withDefaults(f todo.TaskFilter) todo.TaskFilter {
 	return f
 }
 
-// listOf returns what identifies the list. The size of the page may change from page to page.
-func listOf(user string, f todo.TaskFilter, zone *time.Location) []string {
-	list := []string{
-		user, string(f.Status), string(f.Priority), string(f.Category), string(f.DueFrom), string(f.DueTo), f.Search,
+// filtersOf returns what identifies the list among its owner's. The size of the page may change from page to page.
+func filtersOf(f todo.TaskFilter, zone *time.Location) []string {
+	filters := []string{
+		string(f.Status), string(f.Priority), string(f.Category), string(f.DueFrom), string(f.DueTo), f.Search,
 		string(f.Sort),
 	}
 	if f.Overdue == todo.Yes {
-		list = append(list, zone.String())
+		filters = append(filters, zone.String())
 	}
-	return list
+	return filters
 }
 
 // search reports whether a task's title or description has the text, in any case and any normal form.

@@ -41,16 +41,16 @@ func (k CursorKey) Check() error {
 	return nil
 }
 
-// Sign makes a cursor for a position in a list. list identifies the list: its owner, and every filter. Callers can read
-// the position.
-func (k CursorKey) Sign(position string, list ...string) string {
-	signed := append([]byte{cursorVersion}, k.signature(position, list)...)
+// Sign makes a cursor for a position in a list. The owner and every filter identify the list. Callers can read the
+// position.
+func (k CursorKey) Sign(position, owner string, filters ...string) string {
+	signed := append([]byte{cursorVersion}, k.signature(position, owner, filters)...)
 	return base64.RawURLEncoding.EncodeToString(append(signed, position...))
 }
 
 // Position reads a cursor that Sign made for the same list. An empty cursor gives the empty position, the beginning. ok
 // is false for anything else.
-func (k CursorKey) Position(cursor string, list ...string) (position string, ok bool) {
+func (k CursorKey) Position(cursor, owner string, filters ...string) (position string, ok bool) {
 	if cursor == "" {
 		return "", true
 	}
@@ -60,12 +60,12 @@ func (k CursorKey) Position(cursor string, list ...string) (position string, ok 
 		return "", false
 	}
 	position = string(read[1+sha256.Size:])
-	return position, hmac.Equal(read[1:1+sha256.Size], k.signature(position, list))
+	return position, hmac.Equal(read[1:1+sha256.Size], k.signature(position, owner, filters))
 }
 
-func (k CursorKey) signature(position string, list []string) []byte {
+func (k CursorKey) signature(position, owner string, filters []string) []byte {
 	mac := hmac.New(sha256.New, k)
-	for _, part := range append([]string{position}, list...) {
+	for _, part := range append([]string{position, owner}, filters...) {
 		// The length before each part separates parts of any content.
 		_ = binary.Write(mac, binary.BigEndian, uint64(len(part)))
 		mac.Write([]byte(part))

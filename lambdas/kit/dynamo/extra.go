@@ -106,8 +106,28 @@ func (db *DB) writable(table schema.Table, values Item) error {
 			return fmt.Errorf("the table %s has no attribute %q: spell it as in the schema, or add it to "+
 				"Attributes there", table.Name, name)
 		}
+		if name == table.TimeToLive {
+			if err := expires(value); err != nil {
+				return fmt.Errorf("the time to live %q of %s %w", name, table.Name, err)
+			}
+		}
 	}
 	return keyFits(table, values)
+}
+
+// lastExpiry is about the beginning of the year 5000 in Unix seconds. Milliseconds have passed it since 1973.
+const lastExpiry = 95_617_584_000
+
+// expires returns an error for a value at which DynamoDB would never delete the item.
+func expires(value types.AttributeValue) error {
+	number, ok := value.(*types.AttributeValueMemberN)
+	if !ok {
+		return nil
+	}
+	if at, err := strconv.ParseFloat(number.Value, 64); err == nil && at >= lastExpiry {
+		return fmt.Errorf("is %s, which is beyond the year 5000: write Unix seconds, as ExpiryAt does", number.Value)
+	}
+	return nil
 }
 
 // beyond says what is wrong with a value; "" if nothing is, and where the value is not known.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
@@ -17,8 +18,8 @@ type List struct {
 	Values  []any
 	// Parameter names the parameter with the cursor, for the error. Empty: cursor.
 	Parameter string
-	// Key signs the cursors. Scope identifies the list, by its owner and all filters: a cursor is valid for this list
-	// alone.
+	// Key signs the cursors. A cursor is valid for this Pattern, these Values and this Scope alone. Scope has what else
+	// identifies the list: its owner, unless Values name the owner, and all filters.
 	Key   CursorKey
 	Scope []string
 }
@@ -31,8 +32,11 @@ func ReadPage[T any](ctx context.Context, db *DB, list List, from string, most i
 	if err := list.Key.Check(); err != nil {
 		return nil, "", err
 	}
-	scope := append([]string{list.Pattern}, list.Scope...)
-	position, ok := list.Key.Position(from, scope...)
+	scope := slices.Clone(list.Scope)
+	for _, value := range list.Values {
+		scope = append(scope, fmt.Sprint(value))
+	}
+	position, ok := list.Key.Position(from, list.Pattern, scope...)
 	query := Query{Values: list.Values, PageSize: most}
 	if ok && position != "" {
 		query.StartAfter, err = attributevalue.UnmarshalMapJSON([]byte(position))
@@ -50,7 +54,7 @@ func ReadPage[T any](ctx context.Context, db *DB, list List, from string, most i
 		if err != nil {
 			return nil, "", fmt.Errorf("%s: write the cursor: %w", list.Pattern, err)
 		}
-		next = list.Key.Sign(string(after), scope...)
+		next = list.Key.Sign(string(after), list.Pattern, scope...)
 	}
 	items = []T{}
 	if err := attributevalue.UnmarshalListOfMaps(page.Items, &items); err != nil {

@@ -39,10 +39,13 @@ func TestReadPage(t *testing.T) {
 	}
 	others := list
 	others.Scope, others.Parameter = []string{"bob"}, "nextToken"
+	within := list
+	within.Values = []any{"kept", 0, 8}
 	for name, test := range map[string]struct {
 		list        dynamo.List
 		from, field string
-	}{"OfOtherList": {others, last, "nextToken"}, "MadeUp": {list, "AQ", "cursor"}} {
+	}{"OfOtherList": {others, last, "nextToken"}, "OfOtherValues": {within, last, "cursor"},
+		"MadeUp": {list, "AQ", "cursor"}} {
 		_, _, err := dynamo.ReadPage[note](ctx, db.DB, test.list, test.from, 2)
 		if wrong, ok := errors.AsType[*validate.Error](err); !ok || wrong.Problems[0].Field != test.field {
 			t.Errorf("%s: got %v; want a problem of the %s", name, err, test.field)
