@@ -25,6 +25,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/internal/handlersource"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
@@ -97,13 +98,35 @@ func (d Declaration) validate(region string, described schema.Platform) error {
 	return d.extended(described).Join(d.Own.Own).Validate()
 }
 
+// compare returns a [finding.List] of what the functions' source names and the schema lacks.
+func (d Declaration) compare(described schema.Platform) error {
+	var sources []string
+	for _, build := range []*gofunction.Build{d.Build, d.Own.Build} {
+		for _, f := range described.Functions {
+			if build == nil {
+				continue
+			}
+			// A build without the function is another one's.
+			binary, _ := build.Binary(build.NameOf(described.Name, f.Name))
+			sources = append(sources, binary.Sources...)
+		}
+	}
+	slices.Sort(sources)
+	var f finding.List
+	if err := handlersource.Check(&f, described, slices.Compact(sources)); err != nil {
+		return err
+	}
+	return f.Err()
+}
+
 // Declare initialises a construct, of, with that id, declares below it all that the schema describes, and fills in its
 // [Platform]. Below the construct, Declare uses the ids Database, API, Users, Agents, Lake, Dashboard and AlarmTopic,
 // the ids that the schema names (for a further lake see [schema.Platform.LakeID]), and all that end with Alarm or
 // AlarmTopic.
 //
 // Before it declares anything, it ends the program, by [props.Fatal], with the error of [Declaration.Validate], or of
-// [gofunction.Build.Wait]. It also ends it if the props change an alarm that does not exist.
+// [gofunction.Build.Wait]. It also ends it if the functions' source names an attribute, a table or an access pattern that
+// the schema lacks, or if the props change an alarm that does not exist.
 //
 // Alarms notify no one without one of Props.AlarmTopic, AlarmTopicARN and AlarmEmail; a synth warns of that. The
 // description of each alarm has the address of the Runbook, which says under the alarm's id what to do. One alarm
@@ -122,7 +145,9 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 		d.Own.Build = built(name+": Props.Own", d.Own.Build, Handlers(d.Own.Module,
 			schema.Platform{Name: described.Name, Functions: d.Own.Functions}, d.Architecture))
 	}
-	p.initialise(of, scope, id, described.Join(d.Own.Own), d)
+	described = described.Join(d.Own.Own)
+	props.Accept(described.Name, scope, id, d.compare(described))
+	p.initialise(of, scope, id, described, d)
 	p.addSecrets()
 	p.addBuckets()
 	p.addQueues()

@@ -89,6 +89,9 @@ type Binary struct {
 	Module string
 	// Package is the package's folder, relative to the module's; "." is the root.
 	Package string
+	// Sources are the Go files of its packages of that module, one a line, unless the module is in the module cache.
+	// Those of this library's kit, which knows no platform, are not among them.
+	Sources string
 }
 
 // CompileError says that the Go toolchain could not build the packages.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -183,7 +184,7 @@ func TestBuildFlags(t *testing.T) {
 	source, cache := both(handlersModule(t)), t.TempDir()
 	plain := mustBuild(t, source, cache)
 	source.Flags = Flags()
-	if got := mustBuild(t, source, cache); got["hello"] != plain["hello"] {
+	if got := mustBuild(t, source, cache); !reflect.DeepEqual(got["hello"], plain["hello"]) {
 		t.Errorf("got %v, want %v", got, plain)
 	}
 	write(t, source.Directory, "hello/debug.go",

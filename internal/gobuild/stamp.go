@@ -76,6 +76,8 @@ type mainPackage struct {
 	patterns []string
 	// earlier counts the packages before it in the list whose binaries have the same name.
 	earlier int
+	// sources are as in [Binary].
+	sources string
 }
 
 // folder returns the package's folder, relative to that of the module; "." is the root.
@@ -103,15 +105,19 @@ func (m mainPackage) file(folder string) string { return filepath.Join(m.in(fold
 
 // describe returns the binary with what it is of.
 func (m mainPackage) describe(b Binary) Binary {
-	b.Module, b.Package = m.module, m.folder()
+	b.Module, b.Package, b.Sources = m.module, m.folder(), m.sources
 	return b
 }
 
 // mainsOf returns the main packages of a list.
 func mainsOf(packages []listed, target Target) []mainPackage {
-	modules := map[string]*debug.Module{}
+	modules, files := map[string]*debug.Module{}, map[string][]string{}
+	kit := libraryModule() + "/lambdas/kit/"
 	for _, p := range packages {
 		modules[p.importPath] = p.module
+		if !strings.HasPrefix(p.importPath, kit) {
+			files[p.importPath] = p.files
+		}
 	}
 	var mains []mainPackage
 	named := map[string]int{}
@@ -137,6 +143,15 @@ func mainsOf(packages []listed, target Target) []mainPackage {
 		slices.SortFunc(information.Deps, func(a, b *debug.Module) int { return strings.Compare(a.Path, b.Path) })
 		m := mainPackage{importPath: p.importPath, module: p.module.Path, stamp: information.String(),
 			patterns: p.patterns}
+		for _, of := range append([]string{p.importPath}, p.dependencies...) {
+			if other := modules[of]; other != nil && other.Path == p.module.Path {
+				for _, name := range files[of] {
+					if filepath.Ext(name) == ".go" {
+						m.sources += name + "\n"
+					}
+				}
+			}
+		}
 		m.earlier = named[m.name()]
 		named[m.name()]++
 		mains = append(mains, m)

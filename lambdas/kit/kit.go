@@ -21,7 +21,9 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -42,6 +44,8 @@ type Environment struct {
 	Metrics *Metrics
 	// Getenv reads an environment variable.
 	Getenv func(string) string
+	// Variables are the names of the function's own variables, sorted, without Lambda's. Empty: they are not known.
+	Variables []string
 }
 
 // StartHTTP sets the function up and serves API Gateway requests in payload format 2.0 until the process ends. If setup
@@ -141,7 +145,11 @@ func (h *responder[E, R]) respond(ctx context.Context, payload []byte) (body []b
 func start(platform string, setup func(context.Context, Environment) (lambda.Handler, error)) {
 	ctx := context.Background()
 	runtimeFor(os.Getenv).apply()
-	handler, err := initialise(ctx, platform, os.Getenv, os.Stdout, setup)
+	handler, err := initialise(ctx, platform, os.Getenv, os.Stdout, func(ctx context.Context,
+		environment Environment) (lambda.Handler, error) {
+		environment.Variables = ownVariables(os.Environ())
+		return setup(ctx, environment)
+	})
 	if err != nil {
 		reportInitError(ctx, os.Getenv("AWS_LAMBDA_RUNTIME_API"), err)
 		os.Exit(1)
@@ -211,7 +219,24 @@ func reportInitError(ctx context.Context, runtimeAPI string, reason error) {
 	response.Body.Close()
 }
 
-// Require returns the values of environment variables that must be set, in order. The error names every missing one.
+// ownVariables returns the names of a process's variables, without those that Lambda defines ("Defined runtime
+// environment variables", AWS Lambda developer guide) and those that a shell sets.
+func ownVariables(environ []string) (names []string) {
+	for _, variable := range environ {
+		name, _, _ := strings.Cut(variable, "=")
+		defined := slices.ContainsFunc([]string{"AWS_", "LAMBDA_", "_"}, func(beginning string) bool {
+			return strings.HasPrefix(name, beginning)
+		})
+		if !defined && !slices.Contains([]string{"HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "PWD", "SHLVL", "TZ"}, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Require returns the values of environment variables that must be set, in order. The error names every missing one,
+// and the variables that the function has.
 func (e Environment) Require(names ...string) ([]string, error) {
 	values := make([]string, len(names))
 	var missing []error
@@ -221,6 +246,9 @@ func (e Environment) Require(names ...string) ([]string, error) {
 			missing = append(missing, fmt.Errorf("the environment variable %s is not set: the construct sets it; set "+
 				"it when you run the function by other means", name))
 		}
+	}
+	if len(missing) > 0 && len(e.Variables) > 0 {
+		missing = append(missing, fmt.Errorf("the function has the variables %s", strings.Join(e.Variables, ", ")))
 	}
 	return values, errors.Join(missing...)
 }
