@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
@@ -108,12 +109,13 @@ func (d Declaration) compare(described schema.Platform) error {
 			}
 			// A build without the function is another one's.
 			binary, _ := build.Binary(build.NameOf(described.Name, f.Name))
-			sources = append(sources, binary.Sources...)
+			sources = append(sources, strings.Split(strings.TrimSpace(binary.Sources), "\n")...)
 		}
 	}
 	slices.Sort(sources)
+	sources = slices.DeleteFunc(slices.Compact(sources), func(name string) bool { return name == "" })
 	var f finding.List
-	if err := handlersource.Check(&f, described, slices.Compact(sources)); err != nil {
+	if err := handlersource.Check(&f, described, sources); err != nil {
 		return err
 	}
 	return f.Err()
@@ -125,8 +127,8 @@ func (d Declaration) compare(described schema.Platform) error {
 // AlarmTopic.
 //
 // Before it declares anything, it ends the program, by [props.Fatal], with the error of [Declaration.Validate], or of
-// [gofunction.Build.Wait]. It also ends it if the functions' source names an attribute, a table or an access pattern that
-// the schema lacks, or if the props change an alarm that does not exist.
+// [gofunction.Build.Wait]. It also ends it if the functions' source names an attribute, a table or an access pattern
+// that the schema lacks, or if the props change an alarm that does not exist.
 //
 // Alarms notify no one without one of Props.AlarmTopic, AlarmTopicARN and AlarmEmail; a synth warns of that. The
 // description of each alarm has the address of the Runbook, which says under the alarm's id what to do. One alarm

@@ -37,7 +37,8 @@ func planted(change func(*schema.Platform)) schema.Platform {
 		}},
 		AccessPatterns: []schema.AccessPattern{
 			schema.Query.Pattern("List", "Links", "").By("ByOwner", schema.Where("owner", schema.Equal)).UsedBy("api"),
-			schema.Transaction("Save", "", schema.PutItem.On("Links", "the link"), schema.KeepAnswer("Links")).UsedBy("api"),
+			schema.Transaction("Save", "", schema.PutItem.On("Links", "the link"), schema.KeepAnswer("Links")).
+				UsedBy("api"),
 		}},
 		Functions: []schema.Function{{Name: "api", Description: "serves"}},
 		Routes: []schema.Route{{Method: "GET", Path: "/links", Function: "api",
@@ -109,8 +110,9 @@ func TestPlanted(t *testing.T) {
 		found func(*testing.T) string
 		want  string
 	}{
-		"StructWithoutTags": {described(untagged{}), "no tag attribute describes what is stored in platform_test.untagged.Code"},
-		"FieldWithoutTag":   {described(halfTagged{}), "stored in platform_test.halfTagged.Hits: add the tag"},
+		"StructWithoutTags": {described(untagged{}),
+			"no tag attribute describes what is stored in platform_test.untagged.Code"},
+		"FieldWithoutTag": {described(halfTagged{}), "stored in platform_test.halfTagged.Hits: add the tag"},
 		"FlagAsKey": {validated(func(p *schema.Platform) { p.Database.Tables[0].Indexes[0].Key.Partition = "open" }),
 			`got "open", a Boolean`},
 		"AttributeNotProjected": {validated(func(p *schema.Platform) {

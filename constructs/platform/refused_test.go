@@ -70,8 +70,9 @@ var refusals = map[string]struct {
 			platform.Declaration{Props: platform.Props{Build: build, Extra: labels("id")}})
 	}, `Extra[Thing].Attributes[id].Name: got "id", allowed is `},
 	"ErrUndeclaredAttribute": {func(_ awscdk.App, stack awscdk.Stack, _ *gofunction.Build) {
-		ready(stack, "Own", gofunction.Start(context.Background(), gofunction.Source{Directory: filepath.Join("..", ".."),
-			Packages: []string{"constructs/platform/testdata/planted/own/hello"}}))
+		ready(stack, "Own", gofunction.Start(context.Background(), gofunction.Source{
+			Directory: filepath.Join("..", ".."),
+			Packages:  []string{"constructs/platform/testdata/planted/own/hello"}}))
 	}, `testdata/planted/own/hello/main.go:11: got "name", allowed is one of id: spell the attribute `},
 	"ErrSamePrefixNested": {func(_ awscdk.App, stack awscdk.Stack, _ *gofunction.Build) {
 		database(awscdk.NewNestedStack(stack, jsii.String("Within"), nil), "First", "acme")

@@ -227,7 +227,8 @@ func ownVariables(environ []string) (names []string) {
 		defined := slices.ContainsFunc([]string{"AWS_", "LAMBDA_", "_"}, func(beginning string) bool {
 			return strings.HasPrefix(name, beginning)
 		})
-		if !defined && !slices.Contains([]string{"HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "PWD", "SHLVL", "TZ"}, name) {
+		if !defined && !slices.Contains([]string{"HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "PWD", "SHLVL", "TZ"},
+			name) {
 			names = append(names, name)
 		}
 	}

@@ -36,7 +36,8 @@ func TestCursorPosition(t *testing.T) {
 			t.Fatalf("got %q, %v", got, ok)
 		}
 		other := rapid.SliceOfN(rapid.String(), 1, -1).Draw(t, "other")
-		if _, ok := key.Position(signed, other[0], other[1:]...); ok != (fmt.Sprintf("%q", list) == fmt.Sprintf("%q", other)) {
+		same := fmt.Sprintf("%q", list) == fmt.Sprintf("%q", other)
+		if _, ok := key.Position(signed, other[0], other[1:]...); ok != same {
 			t.Fatalf("%q opens a cursor of %q", other, list)
 		}
 		at := rapid.IntRange(0, len(signed)-1).Draw(t, "at")
