@@ -21,7 +21,6 @@ import (
 	"maps"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -81,49 +80,8 @@ func run(ctx context.Context, arguments []string) error {
 			TerminationProtection: &p.Common().DeletionProtection,
 		}))
 	}
-	app.Synth(nil)
-	// The CDK's command prints the warnings of an app that it runs.
-	if os.Getenv("CDK_CLI_ASM_VERSION") != "" {
-		return nil
-	}
-	told, err := warnings(*app.Outdir())
-	for _, warning := range told {
-		fmt.Fprintln(os.Stderr, warning)
-	}
-	return err
-}
-
-// warnings returns those of an assembly, each with the path of the construct that it is about.
-func warnings(folder string) (told []string, err error) {
-	type metadata = map[string][]struct {
-		Type string
-		Data any
-	}
-	var manifest struct {
-		Artifacts map[string]struct {
-			Metadata               metadata
-			AdditionalMetadataFile string
-		}
-	}
-	if err := readJSON(filepath.Join(folder, "manifest.json"), &manifest); err != nil {
-		return nil, err
-	}
-	for _, id := range slices.Sorted(maps.Keys(manifest.Artifacts)) {
-		all := manifest.Artifacts[id].Metadata
-		if file := manifest.Artifacts[id].AdditionalMetadataFile; file != "" {
-			if err := readJSON(filepath.Join(folder, file), &all); err != nil {
-				return nil, err
-			}
-		}
-		for _, path := range slices.Sorted(maps.Keys(all)) {
-			for _, one := range all[path] {
-				if one.Type == "aws:cdk:warning" {
-					told = append(told, fmt.Sprintf("warning: %s: %v", strings.TrimPrefix(path, "/"), one.Data))
-				}
-			}
-		}
-	}
-	return told, nil
+	props.Synth(app)
+	return nil
 }
 
 // choosePlatforms returns the platforms that the context value "platform" names,

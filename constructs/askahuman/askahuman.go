@@ -109,6 +109,7 @@ func (p Props) declaration() platform.Declaration {
 		Module:      module,
 		Check:       check,
 		Props:       p.Props,
+		Accepted:    p.Accepted(),
 		UserProps:   p.Operators,
 		UserPath:    "Props.Operators",
 		Agents:      p.Agents,

@@ -49,7 +49,8 @@ func (p Props) declaration() platform.Declaration {
 		p.Alarms = alarms
 	}
 	return platform.Declaration{
-		Module: module, Props: p.Props, UserProps: p.UserProps, Model: p.Model, Environment: p.environment(),
-		Check: func(f *finding.List, _ string) { f.Limits("Props", p) },
+		Module: module, Accepted: p.Accepted(), Props: p.Props, UserProps: p.UserProps, Model: p.Model,
+		Environment: p.environment(),
+		Check:       func(f *finding.List, _ string) { f.Limits("Props", p) },
 	}
 }

@@ -56,7 +56,7 @@ func (l *Lake) addCatalog(p Props) {
 	})
 	l.database = l.Catalog.Ref()
 	for _, e := range l.Schema.Entities {
-		location := fmt.Sprintf("s3://%s/%sentity=%s/", l.bucket, eventsPrefix, e.Name)
+		location := fmt.Sprintf("s3://%s/%sentity=%s/", l.bucket, EventsPrefix, e.Name)
 		parameters := map[string]string{
 			"EXTERNAL":                  "TRUE",
 			"classification":            "parquet",

@@ -54,9 +54,9 @@ func CheckBuild(f *finding.List, path string, build *gofunction.Build) {
 }
 
 const (
-	// eventsPrefix begins the keys of the changes, resultsPrefix those of what
-	// queries found.
-	eventsPrefix  = "events/"
+	// EventsPrefix begins the keys of the changes.
+	EventsPrefix = "events/"
+	// resultsPrefix begins the keys of what queries found.
 	resultsPrefix = "results/"
 
 	// resultDays is how long results of queries can be looked at again.
@@ -153,7 +153,7 @@ func unique(l *Lake) string {
 func (l *Lake) addBucket(p Props) {
 	l.files = bucket.New(l, bucket.Props{
 		Results: resultsPrefix, ResultDays: resultDays,
-		Objects: eventsPrefix, RetentionDays: p.LakeRetentionDays,
+		Objects: EventsPrefix, RetentionDays: p.LakeRetentionDays,
 		LogPrefix: accessPrefix, LogRetention: p.LogRetention,
 		RemoveWithStack: p.RemoveWithStack,
 		Key:             p.Key,
@@ -164,7 +164,7 @@ func (l *Lake) addBucket(p Props) {
 func (l *Lake) addWriter(p Props) {
 	l.Failures = deadletter.NewQueue(l, "Failures", deadletter.Props{Retain: !p.RemoveWithStack, Key: p.Key})
 	l.Writer = l.addFunction("Writer", writer, "writes changes as Parquet", writerTimeout, writerMemory, p)
-	l.files.AllowPut(l.Writer, eventsPrefix)
+	l.files.AllowPut(l.Writer, EventsPrefix)
 	l.Mapping = stream.New(l, "Mapping", stream.Props{
 		Table: p.Table, Function: l.Writer, OnFailure: l.Failures,
 		On: schema.OnStream{
@@ -204,8 +204,8 @@ func (l *Lake) addCompactor(p Props) {
 	// An overlap would do the work twice, without harm. So there is no reserved
 	// concurrency, which new accounts do not have.
 	l.Compactor = l.addFunction("Compactor", compactor, "merges small objects", compactorTimeout, compactorMemory, p)
-	l.Compactor.Allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, l.files.Objects(eventsPrefix))
-	l.Compactor.Role.AddToPrincipalPolicy(l.list(eventsPrefix))
+	l.Compactor.Allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, l.files.Objects(EventsPrefix))
+	l.Compactor.Role.AddToPrincipalPolicy(l.list(EventsPrefix))
 	key.Allow(l, l.Compactor.Role, p.Key, "s3", key.Write)
 	l.Schedule = schedule.New(l, "Schedule", schedule.Props{
 		Function:    l.Compactor,
@@ -276,10 +276,10 @@ func (l *Lake) GrantQuery(grantee awsiam.IGrantable) {
 	// databases and tables in the AWS Glue Data Catalog").
 	allow([]string{"glue:GetDatabase"}, arn("glue", "database/default"))
 	allow([]string{"s3:GetBucketLocation"}, *l.Bucket.BucketArn())
-	allow([]string{"s3:GetObject"}, l.files.Objects(eventsPrefix))
+	allow([]string{"s3:GetObject"}, l.files.Objects(EventsPrefix))
 	allow([]string{"s3:AbortMultipartUpload", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject"},
 		l.files.Objects(resultsPrefix))
-	grantee.GrantPrincipal().AddToPrincipalPolicy(l.list(eventsPrefix, resultsPrefix))
+	grantee.GrantPrincipal().AddToPrincipalPolicy(l.list(EventsPrefix, resultsPrefix))
 	key.Allow(l, grantee, l.Bucket.EncryptionKey(), "s3", key.Write)
 }
 

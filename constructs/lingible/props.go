@@ -38,7 +38,7 @@ func (p Props) declaration() platform.Declaration {
 	p.LocalPort = cmp.Or(p.LocalPort, 8083)
 	p.VotesToApprove = cmp.Or(p.VotesToApprove, 10)
 	p.TimeZone = cmp.Or(p.TimeZone, "America/Chicago")
-	return platform.Declaration{Module: module, Check: p.check, Props: p.Props, UserProps: p.UserProps, Model: p.Model,
+	return platform.Declaration{Module: module, Accepted: p.Accepted(), Check: p.check, Props: p.Props, UserProps: p.UserProps, Model: p.Model,
 		Environment: p.environment()}
 }
 

@@ -1,10 +1,16 @@
 // Package nag names the findings of cdk-nag that a construct accepts, and why.
 package nag
 
-import "strings"
+import (
+	"fmt"
+	"strings"
 
-// Accepted is an accepted finding. cdk-nag calls it a suppression. Templates contain none, so an app that runs cdk-nag
-// itself writes its own from these.
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/constructs-go/constructs/v10"
+)
+
+// Accepted is an accepted finding. cdk-nag calls it an acknowledgment, and before its version 3 a suppression.
+// Templates contain none: [Acknowledge] hands the findings to cdk-nag.
 type Accepted struct {
 	// Rule is the rule, such as "AwsSolutions-SMG4".
 	Rule string
@@ -25,4 +31,27 @@ func OpenRoutes(reason string, routes ...string) []Accepted {
 		all = append(all, Accepted{Rule: "AwsSolutions-APIG4", Resource: "API/" + id + "/Resource", Reason: reason})
 	}
 	return all
+}
+
+// Acknowledge hands accepted findings about resources below a construct to the packs of cdk-nag, from version 3.0.1 on
+// ("Acknowledging a Rule", cdk-nag's README). It returns an error that names each resource that does not exist.
+func Acknowledge(of constructs.Construct, accepted []Accepted) error {
+	var missing []string
+	for _, a := range accepted {
+		at := constructs.IConstruct(of)
+		for id := range strings.SplitSeq(a.Resource, "/") {
+			if at = at.Node().TryFindChild(&id); at == nil {
+				missing = append(missing, a.Resource)
+				break
+			}
+		}
+		if at != nil {
+			awscdk.Validations_Of(at).Acknowledge(&awscdk.Acknowledgment{Id: &a.Rule, Reason: &a.Reason})
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s has no %s: leave the findings about it out", *of.Node().Path(),
+			strings.Join(missing, ", "))
+	}
+	return nil
 }

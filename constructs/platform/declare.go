@@ -21,6 +21,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/model"
+	"github.com/onesynth-cdk/onesynth/constructs/nag"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/queue"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
@@ -65,6 +66,9 @@ type Declaration struct {
 	// AgentScopes are the scopes that an agent's client may request, by the agent's name. They are scopes of the
 	// schema's callers, without the platform's name. Default: each agent may request all.
 	AgentScopes map[string][]string
+	// Accepted are findings of cdk-nag that the platform accepts beside those that every platform does
+	// ([Platform.Accepted]). Default: none.
+	Accepted []nag.Accepted
 	// OpenRoutes are as in [httpapi.Props.OpenRoutes]. Default: none.
 	OpenRoutes []string
 	// Throttles limit the routes of a rate limit, by the limit's name, to less than Props.Throttle. Default: none.

@@ -14,7 +14,7 @@ func main() {
 	defer props.Close()
 	app := awscdk.NewApp(nil)
 	booking.New(awscdk.NewStack(app, jsii.String("booking"), nil), "Booking", settings(app))
-	app.Synth(nil)
+	props.Synth(app)
 }
 
 // settings are the platform's: -c arch=x86_64 is for functions that run on such a machine.

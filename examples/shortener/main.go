@@ -13,5 +13,5 @@ func main() {
 	defer props.Close()
 	app := awscdk.NewApp(nil)
 	shortener.New(awscdk.NewStack(app, jsii.String("shortener"), nil), "Shortener", shortener.Props{})
-	app.Synth(nil)
+	props.Synth(app)
 }

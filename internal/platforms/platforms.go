@@ -67,7 +67,7 @@ type Platform struct {
 	Props Props
 
 	common   *platform.Props
-	declare  func(scope constructs.Construct)
+	declare  func(scope constructs.Construct) Declared
 	handlers func(gofunction.Architecture) gofunction.Source
 }
 
@@ -80,9 +80,16 @@ type Props interface {
 	Accepted() []nag.Accepted
 }
 
+// Declared is the construct of a platform.
+type Declared interface {
+	constructs.Construct
+	// Accepted is as [platform.Platform.Accepted].
+	Accepted() []nag.Accepted
+}
+
 // list describes a platform. The first schema describes it with the zero props, and the last
 // has all parts that props add.
-func list[P Props, C any](
+func list[P Props, C Declared](
 	id, purpose string,
 	declare func(constructs.Construct, string, P) C,
 	handlers func(gofunction.Architecture) gofunction.Source,
@@ -94,7 +101,7 @@ func list[P Props, C any](
 		ID: id, Purpose: purpose, Schema: schemas[0], Whole: schemas[len(schemas)-1],
 		Props:    any(props).(Props),
 		common:   common(props),
-		declare:  func(scope constructs.Construct) { declare(scope, id, *props) },
+		declare:  func(scope constructs.Construct) Declared { return declare(scope, id, *props) },
 		handlers: handlers,
 	}
 }
@@ -138,7 +145,7 @@ func Build(ctx context.Context, list []*Platform) {
 
 // Declare declares the platform in the scope, a stack, with its props. Like the New of its
 // construct, it ends the program if the props are invalid.
-func (p *Platform) Declare(scope constructs.Construct) { p.declare(scope) }
+func (p *Platform) Declare(scope constructs.Construct) Declared { return p.declare(scope) }
 
 // embedded matches the parts of a field's path that name embedded types of constructs/platform.
 var embedded = regexp.MustCompile(`\b(Props|UserProps|LakeProps)\.`)

@@ -12,77 +12,61 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// everywhere has the findings that every platform accepts, by subject. Each applies where the
-// template, or the platform's schema, shows its reason. Findings that only one platform accepts are
-// listed beside its construct ([platforms.Props]).
+// everywhere has the findings that every platform accepts (constructs/platform), by subject. Each applies where the
+// template, or the platform's schema, shows that the reason is true.
 var everywhere = map[string]struct {
 	rule *regexp.Regexp
 	// applies reports whether the reason is true of the resource.
 	applies func(s stack, id, rule string) bool
-	reason  string
 }{
 	"DeadLetters": {
 		regexp.MustCompile(`^(AwsSolutions-SQS3|Serverless-SQSRedrivePolicy)$`), stack.takesFailures,
-		"It is itself the queue of what could not be done; an alarm says when it is not empty.",
 	},
 	"Waits": {
 		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
 			return s.invokers(id) == invokers{api: true}
 		},
-		"API Gateway waits for the function, so no event is left over when it fails.",
 	},
 	"Scheduled": {
 		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
 			return s.invokers(id) == invokers{schedule: true}
 		},
-		"Failed runs go to the schedule's dead-letter queue, by the function's failure destination, which tells the " +
-			"cause as well.",
 	},
 	"OfStream": {
 		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
 			return s.invokers(id) == invokers{stream: true}
 		},
-		"The stream keeps what failed, and the mapping sends what is given up to its failure destination.",
 	},
 	"OfQueue": {
 		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
 			return s.invokers(id) == invokers{queue: true}
 		},
-		"The queue keeps what failed, and its redrive policy sends what is given up to the queue of failures.",
 	},
 	"QueueMapping": {
 		regexp.MustCompile(`^Serverless-LambdaEventSourceMappingDestination$`), func(s stack, id, _ string) bool {
 			return s.redrives(s.template.Resources[id].Properties["EventSourceArn"])
 		},
-		"A mapping of a queue takes no failure destination (CreateEventSourceMapping): the queue's redrive policy " +
-			"keeps what is given up.",
 	},
 	"Seeds": {
 		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
 			return s.invokers(id) == invokers{seed: true}
 		},
-		"onesynth seed waits for the function, tells a failure, and can be repeated.",
 	},
 	"SignsUp": {
 		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
 			return s.invokers(id) == invokers{signUp: true}
 		},
-		"Amazon Cognito waits for the function. What it fails to create, the user's first request creates.",
 	},
 	"TracingIsOff": {
 		regexp.MustCompile(`^Serverless-LambdaTracing$`), func(s stack, _, _ string) bool {
 			return !s.platform.Common().Tracing
 		},
-		"Props.Tracing is off by default, because X-Ray's actions accept no resource but *; one environment here has " +
-			"it on.",
 	},
 	"Tracing": {
 		regexp.MustCompile(`^AwsSolutions-IAM5\[Resource::\*\]$`), func(s stack, id, _ string) bool {
 			return s.platform.Common().Tracing &&
 				s.allowsEverywhere(id, "xray:PutTraceSegments", "xray:PutTelemetryRecords")
 		},
-		"xray:PutTraceSegments and xray:PutTelemetryRecords accept no resource but * (Service Authorization " +
-			"Reference); they can write traces and read nothing.",
 	},
 	"Network": {
 		regexp.MustCompile(`^AwsSolutions-IAM5\[Resource::\*\]$`), func(s stack, id, _ string) bool {
@@ -91,9 +75,6 @@ var everywhere = map[string]struct {
 					"ec2:DeleteNetworkInterface",
 					"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses")
 		},
-		"With Props.VPC: the network interfaces of a function have no names before AWS Lambda makes them, and EC2's " +
-			"Describe actions accept no resource but * (Service Authorization Reference). A Deny on " +
-			"lambda:SourceFunctionArn keeps the function's own code from them.",
 	},
 	"Objects": {
 		objects, func(s stack, id, rule string) bool {
@@ -103,22 +84,17 @@ var everywhere = map[string]struct {
 					slices.Contains(b.users[prefix], strings.TrimSuffix(s.paths[id], "/Role/DefaultPolicy/Resource"))
 			})
 		},
-		"Objects get their names when they are written: all below a prefix of one bucket is the narrowest that " +
-			"Amazon S3 has, and the schema says which function may use the prefix.",
 	},
 	"AlarmEmail": {
 		regexp.MustCompile(`^Serverless-SNSRedrivePolicy$`), func(s stack, id, _ string) bool {
 			return s.platform.Common().AlarmEmail != "" && s.template.Resources[id].Properties["Protocol"] == "email"
 		},
-		"Amazon SNS tries an email for six hours (\"Message delivery retries\"), and the alarm stays in Amazon " +
-			"CloudWatch: a queue would keep a copy that no one reads.",
 	},
 	"Logs": {
 		regexp.MustCompile(`^AwsSolutions-S1$`), func(s stack, id, _ string) bool {
 			return s.template.Resources[id].DeletionPolicy == "Delete" &&
 				slices.ContainsFunc(s.buckets(), func(b described) bool { return s.paths[id] == b.path+"/Resource" })
 		},
-		"With Props.RemoveWithStack all goes with the stack, and a bucket that logs keep filling could not be deleted.",
 	},
 	"Document": {
 		regexp.MustCompile(`^AwsSolutions-APIG4$`), func(s stack, id, _ string) bool {
@@ -126,23 +102,17 @@ var everywhere = map[string]struct {
 			return strings.HasSuffix(key, "/openapi.json") &&
 				slices.Contains(s.platform.Schema.RoutesOf(schema.CallerAnyone), key)
 		},
-		"The OpenAPI document says nothing about data, and clients need it before they have a token.",
 	},
 	"NoPeople": {
 		regexp.MustCompile(`^AwsSolutions-COG[28]$`), func(s stack, id, _ string) bool { return !s.signsIn(id) },
-		"The pool is for programs: it has no sign-up, and its clients have no sign-in with a password.",
 	},
 	"SecondFactor": {
 		regexp.MustCompile(`^AwsSolutions-COG2$`), func(s stack, id, _ string) bool {
 			return s.signsIn(id) && s.template.Resources[id].Properties["MfaConfiguration"] == "OPTIONAL"
 		},
-		"A second factor is each user's choice by default; Props.RequireMFA, on in the environment strict, asks it " +
-			"of all.",
 	},
 	"ThreatProtection": {
 		regexp.MustCompile(`^AwsSolutions-COG8$`), func(s stack, id, _ string) bool { return s.signsIn(id) },
-		"Threat protection comes with Amazon Cognito's Plus plan, which costs for every active user: the owner's " +
-			"choice, as docs/operate/security.md says.",
 	},
 }
 
@@ -180,14 +150,23 @@ func (s stack) buckets() []described {
 	return all
 }
 
-// acceptedEverywhere returns the names of the entries that accept a finding on every platform.
-func (s stack) acceptedEverywhere(id, rule string) []string {
-	var names []string
+// shown returns the names of the entries whose reason for a finding the template shows. judged says that there are
+// entries about the rule.
+func (s stack) shown(id, rule string) (names []string, judged bool) {
 	for name, accepted := range everywhere {
-		if accepted.rule.MatchString(rule) && accepted.applies(s, id, rule) {
-			names = append(names, name)
+		if accepted.rule.MatchString(rule) {
+			judged = true
+			if accepted.applies(s, id, rule) {
+				names = append(names, name)
+			}
 		}
 	}
+	return names, judged && !strings.HasPrefix(rule, "AwsSolutions-APIG4")
+}
+
+// reasons are the names that shown returns.
+func (s stack) reasons(id, rule string) []string {
+	names, _ := s.shown(id, rule)
 	return names
 }
 

@@ -33,7 +33,7 @@ type stack struct {
 	template    synthtest.Template
 	// paths are the construct paths below the stack, by logical id.
 	paths map[string]string
-	// accepted are findings that are accepted, beside those that are accepted everywhere, with paths below the stack.
+	// accepted are the findings that are acknowledged, with paths below the stack.
 	accepted []nag.Accepted
 }
 
@@ -78,7 +78,10 @@ func declare(app awscdk.App) {
 		}
 		for _, p := range all[name] {
 			p.Common().Build = builds[p.Name()]
-			p.Declare(awscdk.NewStack(app, jsii.String(p.Name()+"-"+name), nil))
+			declared := p.Declare(awscdk.NewStack(app, jsii.String(p.Name()+"-"+name), nil))
+			if err := nag.Acknowledge(declared, declared.Accepted()); err != nil {
+				panic(err)
+			}
 		}
 	}
 	recipes.Declare(app, "../..")
@@ -98,7 +101,7 @@ func use(folder string) error {
 			if err != nil {
 				return err
 			}
-			s.platform, s.environment, s.accepted = p, environment, acceptedBy(p)
+			s.platform, s.environment = p, environment
 			stacks[name] = s
 		}
 	}
@@ -128,13 +131,24 @@ func load(folder, name string) (stack, error) {
 	}
 	for path, entries := range metadata {
 		for _, e := range entries {
+			within := strings.TrimPrefix(path, "/"+name+"/")
 			if id, _ := e.Data.(string); e.Type == "aws:cdk:logicalId" {
-				s.paths[id] = strings.TrimPrefix(path, "/"+name+"/")
+				s.paths[id] = within
+			}
+			if reasons, _ := e.Data.(map[string]any); e.Type == acknowledged {
+				for rule, reason := range reasons {
+					s.accepted = append(s.accepted, nag.Accepted{Resource: within, Reason: reason.(string),
+						Rule: synthtest.Stable(strings.TrimPrefix(rule, "Annotation::"))})
+				}
 			}
 		}
 	}
 	return s, nil
 }
+
+// acknowledged is the type of the entries from which cdk-nag reads what is accepted
+// (Validations.ACKNOWLEDGED_RULES_METADATA_KEY of the CDK).
+const acknowledged = "aws:cdk:acknowledged-rules"
 
 // entry is something that the CDK says of a construct.
 type entry struct {

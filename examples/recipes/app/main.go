@@ -12,5 +12,5 @@ func main() {
 	defer props.Close()
 	app := awscdk.NewApp(nil)
 	recipes.Declare(app, "../..") // the command runs in the folder of the recipes
-	app.Synth(nil)
+	props.Synth(app)
 }

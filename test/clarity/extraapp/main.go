@@ -29,5 +29,5 @@ func main() {
 	function.AddPropertyOverride(jsii.String("VpcConfig"), map[string]any{
 		"SubnetIds": []string{"subnet-0a1b"}, "SecurityGroupIds": []string{"sg-0a1b"}})
 	function.AddPropertyOverride(jsii.String("Layers"), []string{"arn:aws:lambda:us-east-1:123456789012:layer:agent:1"})
-	app.Synth(nil)
+	props.Synth(app)
 }

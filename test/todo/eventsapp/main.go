@@ -24,5 +24,5 @@ func main() {
 	p.On("TaskCreated", eventbus.Target{Queue: awssqs.NewQueue(stack, jsii.String("Urgent"),
 		&awssqs.QueueProps{QueueName: jsii.String("urgent")}),
 		Detail: map[string]any{"priority": []any{"urgent"}}})
-	app.Synth(nil)
+	props.Synth(app)
 }

@@ -29,5 +29,5 @@ func main() {
 		LakeProps: platform.LakeProps{LakeBatchWindow: time.Second},
 	})
 	p.On("TaskCreated", eventbus.Target{Function: p.Functions["projector"]})
-	app.Synth(nil)
+	props.Synth(app)
 }

@@ -49,5 +49,5 @@ func main() {
 					jsii.String("$default"))},
 			}))
 	}
-	app.Synth(nil)
+	props.Synth(app)
 }

@@ -143,7 +143,7 @@ func (i *Importer) AddPlatform(t *testing.T) {
 				"\t\"" + ModulePath + "/constructs/platform\"\n"},
 		{"\tapp := awscdk.NewApp(nil)\n", additions},
 		// The app finds its own module where that is.
-		{"\tapp.Synth(nil)\n", "\tif os.Getenv(\"" + outsideVariable + "\") == \"\" {\n" + declared + "\t}\n"},
+		{"\tprops.Synth(app)\n", "\tif os.Getenv(\"" + outsideVariable + "\") == \"\" {\n" + declared + "\t}\n"},
 	} {
 		if !strings.Contains(string(own), declared) || strings.Count(program, insert.before) != 1 {
 			t.Fatalf("the app of %s has no line %q, or that of %s not one %q", example, declared, startPage,
