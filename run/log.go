@@ -74,7 +74,7 @@ func (l *log) unattributed(line trace.Line) {
 	}
 }
 
-// announce prints what runs where; its last line is "ready".
+// announce prints what runs where, and what ended functions that did not start. The last line begins with "ready".
 func (r *Runner) announce() {
 	var lines strings.Builder
 	for _, api := range r.design.Load().apis {
@@ -105,7 +105,14 @@ func (r *Runner) announce() {
 		}
 		fmt.Fprintf(&lines, "%-10s %s  %s, %s\n", "schedule", s.Name, s.Expression, when)
 	}
-	lines.WriteString("ready\n")
+	for _, function := range r.unstarted {
+		fmt.Fprintf(&lines, "%-10s %s\n", "no start", function)
+	}
+	lines.WriteString("ready")
+	if n := len(r.unstarted); n > 0 {
+		fmt.Fprintf(&lines, ": %d of %d functions did not start", n, len(r.functions.Functions()))
+	}
+	lines.WriteString("\n")
 	r.log.Write([]byte(lines.String()))
 }
 

@@ -181,6 +181,9 @@ type Runner struct {
 	issuer    *apigateway.Issuer
 	buckets   *s3.Store
 
+	// unstarted are the functions whose first instance did not start, each with what ended it.
+	unstarted []string
+
 	// changing is held while another assembly is applied, and applied counts these.
 	changing sync.Mutex
 	applied  int

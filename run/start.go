@@ -75,6 +75,9 @@ var (
 const (
 	// engineStart is the longest that DynamoDB Local may take to start, the first time with the archive of its classes.
 	engineStart = 2 * time.Minute
+	// functionStart is the longest that a function may take to start ("Understanding the Lambda execution environment
+	// lifecycle": the init phase).
+	functionStart = 10 * time.Second
 	// bucketsFolder is the folder of the objects, in the folder of the run's data.
 	bucketsFolder = "s3"
 	// scheduleCaller begins the names under which schedules call AWS.
@@ -144,10 +147,30 @@ func (r *Runner) start(ctx context.Context) (err error) {
 	if !r.options.NoSchedules {
 		r.schedules.Start()
 	}
+	r.awaitFunctions(ctx)
 	if r.options.Watch {
 		return r.follow(ctx)
 	}
 	return nil
+}
+
+// awaitFunctions waits until the first instance of each function has started, for as long as AWS Lambda gives a start,
+// and notes which has not, and why.
+func (r *Runner) awaitFunctions(ctx context.Context) {
+	ctx, cancel := context.WithTimeoutCause(ctx, functionStart,
+		fmt.Errorf("it has not asked for work within %v", functionStart))
+	defer cancel()
+	for _, status := range r.functions.Functions() {
+		err := r.functions.Started(ctx, status.Name)
+		if err == nil {
+			continue
+		}
+		cause := err.Error()
+		if ended, ok := errors.AsType[*lambda.StartError](err); ok {
+			cause = ended.Cause()
+		}
+		r.unstarted = append(r.unstarted, status.Label+": "+cause)
+	}
 }
 
 // follow makes the run follow its source.

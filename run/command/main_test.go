@@ -216,7 +216,7 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 			t.Cleanup(func() { c.Process.Kill() })
 			console := ""
 			lines := bufio.NewScanner(stdout)
-			for lines.Scan() && lines.Text() != "ready" {
+			for lines.Scan() && !strings.HasPrefix(lines.Text(), "ready") {
 				if match := regexp.MustCompile(`^console +(http://\S+)`).FindStringSubmatch(
 					lines.Text()); match != nil {
 					console = match[1]

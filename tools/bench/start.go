@@ -78,7 +78,7 @@ func (b *bench) runLocalOf(ctx context.Context, assembly, folder string, printed
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())
 		switch {
-		case len(fields) == 1 && fields[0] == "ready":
+		case strings.HasPrefix(lines.Text(), "ready"):
 			l.ready = time.Since(began)
 			go func() {
 				for lines.Scan() {

@@ -52,7 +52,7 @@ func (i *Importer) CheckRun(t *testing.T, onesynth string) {
 	var said strings.Builder
 	addresses := map[string]string{}
 	lines := bufio.NewScanner(io.TeeReader(printed, t.Output()))
-	for lines.Scan() && lines.Text() != "ready" {
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "ready") {
 		fmt.Fprintln(&said, lines.Text())
 		switch words := strings.Fields(lines.Text()); {
 		case len(words) > 2 && words[0] == "API":
@@ -61,8 +61,11 @@ func (i *Importer) CheckRun(t *testing.T, onesynth string) {
 			addresses["console"] = words[1]
 		}
 	}
-	if lines.Text() != "ready" {
+	if !strings.HasPrefix(lines.Text(), "ready") {
 		t.Fatalf("onesynth local ended: %v", command.Wait())
+	}
+	if lines.Text() != "ready" {
+		t.Errorf("onesynth local is %s", lines.Text())
 	}
 	// A full pipe would block the command.
 	drained := make(chan struct{})

@@ -50,7 +50,7 @@ type instance struct {
 
 	holdsStart bool
 
-	// started is a successor's: how its start ended.
+	// started is a successor's, or that of the instance that Warm starts: how its start ended.
 	started chan error
 
 	mu sync.Mutex

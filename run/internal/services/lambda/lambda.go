@@ -324,6 +324,28 @@ func (s *Service) Warm(name string) error {
 	return nil
 }
 
+// Started waits until the instance that Warm has started asks for work. It returns a *StartError if the instance ends
+// before, ErrClosed, or the cause if ctx ends. It returns nil at once if Warm has started none, or if its debugger may
+// wait for a person. Call it once.
+func (s *Service) Started(ctx context.Context, name string) error {
+	f, err := s.function(name)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	first := f.first
+	f.mu.Unlock()
+	if first == nil || first.of.Debugger != nil {
+		return nil
+	}
+	select {
+	case err := <-first.started:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("function %s: %w", f.Name, context.Cause(ctx))
+	}
+}
+
 // Kill ends one instance of a function with SIGKILL, a busy one if there is any, and returns its
 // process id. ErrNotRunning says there was none. The next invocation starts another.
 func (s *Service) Kill(name string) (pid int, err error) {

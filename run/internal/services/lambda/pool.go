@@ -28,6 +28,8 @@ type function struct {
 	instances map[*instance]struct{}
 	// paused says that no instance may start, because newer code waits for the end of a debugger.
 	paused bool
+	// first is the instance that Warm has started.
+	first *instance
 	// successor is the first instance of the next definition, until it is ready or has ended.
 	successor *instance
 	idle      []*instance
@@ -211,7 +213,7 @@ func (f *function) warm() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.closed && len(f.instances) == 0 && f.limit > 0 {
-		f.startLocked(f.current, nil)
+		f.first = f.startLocked(f.current, make(chan error, 1))
 		f.starting++
 	}
 }
@@ -238,6 +240,9 @@ func (f *function) offer(inst *instance) (work *invocation) {
 			f.replaceLocked()
 		} else {
 			f.starting--
+			if inst == f.first {
+				inst.started <- nil
+			}
 		}
 	}
 	// The next poll gets work that went to a poll whose connection broke.
@@ -319,6 +324,8 @@ func (f *function) exited(inst *instance, reason string, report *Result) {
 	f.withdrawLocked(inst)
 	failed := inst == f.successor
 	closed := f.closed
+	first := inst == f.first && !inst.ready
+	unwanted := inst.dying || inst.retired
 	if failed {
 		f.successor = nil
 	} else if !inst.ready {
@@ -351,9 +358,11 @@ func (f *function) exited(inst *instance, reason string, report *Result) {
 	f.mu.Unlock()
 
 	switch {
-	case failed && closed:
+	case (failed || first) && closed:
 		inst.started <- ErrClosed
-	case failed:
+	case first && unwanted:
+		inst.started <- nil
+	case failed, first:
 		inst.mu.Lock()
 		printed := inst.printed
 		inst.mu.Unlock()

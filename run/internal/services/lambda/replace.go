@@ -4,6 +4,7 @@ package lambda
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,7 +15,8 @@ import (
 // ErrOvertaken says that a still newer definition came before the one of [Service.Replace] was ready.
 var ErrOvertaken = errors.New("a newer definition has come")
 
-// StartError says that the first instance of a new definition ended before it asked for work. The former one goes on.
+// StartError says that the first instance of a definition ended before it asked for work. The former one goes on, if
+// there is one.
 type StartError struct {
 	Function string
 	// Reason is how the process ended, such as "exit status 2".
@@ -23,6 +25,19 @@ type StartError struct {
 	Report *Result
 	// Lines are what the process printed, at most the newest 1000.
 	Lines []string
+}
+
+// Cause returns in a line what ended the process: the message that the function reported, or else the last line that
+// it printed, and the exit status.
+func (e *StartError) Cause() string {
+	var reported struct{ ErrorMessage string }
+	if e.Report != nil && json.Unmarshal(e.Report.Payload, &reported) == nil && reported.ErrorMessage != "" {
+		return strings.ReplaceAll(reported.ErrorMessage, "\n", "; ")
+	}
+	if len(e.Lines) > 0 {
+		return e.Lines[len(e.Lines)-1] + " (" + e.Reason + ")"
+	}
+	return e.Reason
 }
 
 // Error has the reason, and below it what the process printed.
