@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -115,6 +116,12 @@ func (d Description) Body() reflect.Type { return unlessNone(d.body) }
 
 // Answer is the type of its answer; nil: it has none.
 func (d Description) Answer() reflect.Type { return unlessNone(d.answer) }
+
+// Succeeds reports whether a status is one of success: Status, or one of Further.
+func (d Description) Succeeds(status int) bool {
+	_, further := d.Further[status]
+	return further || status == cmp.Or(d.Status, 200)
+}
 
 func unlessNone(form reflect.Type) reflect.Type {
 	if form == reflect.TypeFor[None]() {

@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,29 @@ func TestRoutes(t *testing.T) {
 	}
 	if _, ok := want[0].Operation(); ok {
 		t.Error("a route that no operation gave has one")
+	}
+}
+
+// A status of success is the declared one, 200 by default, or a further one.
+func TestSucceeds(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		schema.Description
+		want []int
+	}{
+		"default":  {schema.Description{}, []int{200}},
+		"declared": {schema.Description{Status: 201}, []int{201}},
+		"further":  {schema.Description{Status: 204, Further: map[int]any{202: 1}}, []int{202, 204}},
+	} {
+		var got []int
+		for status := 100; status < 600; status++ {
+			if test.Succeeds(status) {
+				got = append(got, status)
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %v; want %v", name, got, test.want)
+		}
 	}
 }
 

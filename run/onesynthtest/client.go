@@ -6,20 +6,22 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
+	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/client"
 )
 
-// Client sends requests to a platform, from one address.
+// Client sends requests to a platform, from one address: any by [Client.Send], and those of operations by [Call]. A
+// redirect is a reply, and is not followed.
 type Client struct {
 	// URL is the base URL of the platform's API.
 	URL string
@@ -68,50 +70,27 @@ func (p *Target) As(t testing.TB, id string, claims ...map[string]any) *Client {
 	if len(all) > 0 {
 		request["claims"] = all
 	}
-	client := NewClient(t, p)
-	client.Header = http.Header{"Authorization": {"Bearer " + p.Token(t, request)}}
-	return client
+	c := NewClient(t, p)
+	c.Header = http.Header{"Authorization": {"Bearer " + p.Token(t, request)}}
+	return c
 }
 
 // Groups returns the claims of a user who is in these groups of the user pool.
 func Groups(names ...string) map[string]any { return map[string]any{"cognito:groups": names} }
 
 // Reply is the platform's answer to a request.
-type Reply struct {
-	// Request is the method and path.
-	Request string
-	Status  int
-	Header  http.Header
-	Body    []byte
-	// Retries is how often the client had made the request before, by [Client.Retry]. The platform
-	// may have carried out an earlier attempt.
-	Retries int
-}
+type Reply = client.Reply
 
-// String returns the reply for failure messages.
-func (r Reply) String() string {
-	const most = 600
-	return fmt.Sprintf("%s: %d %.*s", r.Request, r.Status, most, r.Body)
-}
-
-// RetryAfter returns how long the platform asks the client to wait before it makes the request
-// again, at least a second and at most a day; ok is false if it does not ask.
-func (r Reply) RetryAfter() (after time.Duration, ok bool) {
-	seconds, err := strconv.Atoi(r.Header.Get("Retry-After"))
-	asked := seconds > 0 && (err == nil || errors.Is(err, strconv.ErrRange))
-	return time.Duration(min(seconds, 24*60*60)) * time.Second, asked
-}
-
-// Send makes a request, and makes it again as Retry says. It sends a []byte body as it is, another body as JSON, and
-// for nil no body. An error is one of the connection: every status is a reply.
+// Send implements [client.Sender]. It makes the request again as Retry says.
 func (c *Client) Send(ctx context.Context, method, path string, header http.Header, body any) (Reply, error) {
 	if c.IdempotencyKeys && method != http.MethodGet && header.Get("Idempotency-Key") == "" {
 		with := Key(Unique("key"))
 		maps.Copy(with, header)
 		header = with
 	}
+	once := client.Client{URL: c.URL, HTTP: c.HTTP, Header: c.Header}
 	for retries := 0; ; retries++ {
-		r, err := c.sendOnce(ctx, method, path, header, body)
+		r, err := once.Send(ctx, method, path, header, body)
 		r.Retries = retries
 		after, told := r.RetryAfter()
 		if err != nil || !slices.Contains(c.Retry, r.Status) || retries == maxRetries {
@@ -131,44 +110,6 @@ func (c *Client) Send(ctx context.Context, method, path string, header http.Head
 	}
 }
 
-func (c *Client) sendOnce(ctx context.Context, method, path string, header http.Header, body any) (Reply, error) {
-	var content io.Reader
-	sent := http.Header{}
-	maps.Copy(sent, c.Header)
-	maps.Copy(sent, header)
-	header = sent
-	switch body := body.(type) {
-	case nil:
-	case []byte:
-		content = bytes.NewReader(body)
-	default:
-		encoded, err := json.Marshal(body)
-		if err != nil {
-			return Reply{}, fmt.Errorf("encode the request: %w", err)
-		}
-		content = bytes.NewReader(encoded)
-		if header.Get("Content-Type") == "" {
-			header.Set("Content-Type", "application/json")
-		}
-	}
-	request, err := http.NewRequestWithContext(ctx, method, c.URL+path, content)
-	if err != nil {
-		return Reply{}, err
-	}
-	request.Header = header
-	response, err := c.HTTP.Do(request)
-	if err != nil {
-		return Reply{}, err
-	}
-	defer response.Body.Close()
-	received, err := io.ReadAll(response.Body)
-	if err != nil {
-		return Reply{}, fmt.Errorf("read the reply to %s %s: %w", method, path, err)
-	}
-	return Reply{Request: method + " " + path, Status: response.StatusCode, Header: response.Header, Body: received},
-		nil
-}
-
 // MustSend is Send, and fails the test if the connection fails.
 func (c *Client) MustSend(t testing.TB, method, path string, header http.Header, body any) Reply {
 	t.Helper()
@@ -183,6 +124,21 @@ func (c *Client) MustSend(t testing.TB, method, path string, header http.Header,
 func (c *Client) Try(t testing.TB, method, path string, body any) Reply {
 	t.Helper()
 	return c.MustSend(t, method, path, nil, body)
+}
+
+// Call sends a request of an operation, and fails the test if it does not succeed, or if the answer has fields that the
+// operation's form lacks. For an expected refusal, call [client.Call]: it returns the error.
+func Call[P, B, A any](t testing.TB, by client.Sender, op schema.Operation[P, B, A], params P, body B,
+	options ...client.Option) client.Answer[A] {
+	t.Helper()
+	answer, err := client.Call(t.Context(), by, op, params, body, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reflect.TypeFor[A]().Kind() == reflect.Struct && answer.Further == nil && len(answer.Body) > 0 {
+		Read[A](t, answer.Reply, answer.Status)
+	}
+	return answer
 }
 
 // Key returns the header that makes a request idempotent.

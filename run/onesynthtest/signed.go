@@ -20,10 +20,10 @@ import (
 // role of the run, which has to allow execute-api:Invoke, or else a user, who may call every route.
 func (p *Target) AsSigned(t testing.TB, name string) *Client {
 	t.Helper()
-	client := NewClient(t, p)
-	client.HTTP.Transport = &signing{client.HTTP.Transport, aws.Credentials{AccessKeyID: name,
+	c := NewClient(t, p)
+	c.HTTP.Transport = &signing{c.HTTP.Transport, aws.Credentials{AccessKeyID: name,
 		SecretAccessKey: endpoint.Secret}, p.Run.Parts().Assembly.Stacks[0].Region}
-	return client
+	return c
 }
 
 type signing struct {
