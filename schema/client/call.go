@@ -59,7 +59,7 @@ func Call[P, B, A any](ctx context.Context, by Sender, op schema.Operation[P, B,
 	further := d.Further[answer.Status]
 	switch {
 	case !d.Succeeds(answer.Status):
-		return answer, refused(answer.Reply)
+		return answer, RefusalOf(answer.Reply)
 	case further != nil:
 		answer.Further, err = read(answer.Body, []any{further})
 	case d.OneOf != nil:

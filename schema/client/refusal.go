@@ -51,8 +51,8 @@ func (r *Refusal) Is(target error) bool {
 	return p.Status == r.Status && (p.Code != "" && p.Code == r.Code || target.Error() == r.Message)
 }
 
-// refused reads an answer that is an error.
-func refused(reply Reply) *Refusal {
+// RefusalOf reads an answer that is an error.
+func RefusalOf(reply Reply) *Refusal {
 	r := &Refusal{Reply: reply}
 	var body map[string]any
 	if json.Unmarshal(reply.Body, &body) == nil { // what is no JSON has no texts of the platform

@@ -14,6 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
@@ -60,15 +61,14 @@ func keyedRun(t testing.TB, options run.Options) *keyedTarget {
 }
 
 // newAgent is an agent with a key.
-func (k *keyedTarget) newAgent(t testing.TB, c *client) agent {
+func (k *keyedTarget) newAgent(t testing.TB, c *visitor) agent {
 	t.Helper()
-	a := c.newAgent()
-	key, _, err := k.keys.Issue(t.Context(), a.id)
+	id := onesynthtest.Unique("agent")
+	key, _, err := k.keys.Issue(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.key = key
-	return a
+	return c.agent(id, key)
 }
 
 // An agent asks with a key that the command issued, until the command revokes it. The function may read and mark keys,
@@ -89,7 +89,7 @@ func TestAgentKeys(t *testing.T) {
 		}
 		return strings.TrimSuffix(string(printed), "\n")
 	}
-	ann := agent{client: c, id: "ann", key: command("create", "ann")}
+	ann := c.agent("ann", command("create", "ann"))
 	asked := ann.ask(t, textQuestion(1))
 	c.newPerson().answer(t, textAnswer(asked.QuestionID))
 	if item := k.Item(t, "Questions", "question_id", asked.QuestionID); item["agent_id"] != "ann" {
@@ -103,7 +103,7 @@ func TestAgentKeys(t *testing.T) {
 		return item, item["last_used_at"] != nil
 	}, wait.On(k))
 	command("revoke", hash[:12])
-	refused(t, ann.try(t, http.MethodGet, asked.PollURL, nil), http.StatusUnauthorized, "UNAUTHORIZED")
+	suite.Refused(t, ann.Try(t, http.MethodGet, asked.PollURL, nil), http.StatusUnauthorized, "UNAUTHORIZED")
 
 	for _, refusal := range runtest.Of(k.Run).Refused() {
 		t.Errorf("got refusal %+v under the roles as synthesised", refusal)

@@ -3,6 +3,8 @@ package askahuman
 import (
 	"net/http"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // A text question is asked, answered until it has enough, and read by its agent with what people wrote.
@@ -15,13 +17,12 @@ func TestTextQuestionIsAnsweredUntilClosed(t *testing.T) {
 		t.Errorf("got %+v; want OPEN without answers", read)
 	}
 	texts := []string{"naïve — 日本語 🇩🇪 👩‍👩‍👧", `  quotes " and \ and </script>` + "\nand a tab\t"}
-	for i, status := range []string{"PARTIAL", "CLOSED"} {
+	for i, status := range []askahuman.Status{askahuman.StatusPartial, askahuman.StatusClosed} {
 		one := c.newPerson()
-		if seen := one.question(t, asked.QuestionID); seen.CanAnswer == nil || !*seen.CanAnswer ||
-			seen.ResponsesNeeded != 2-i {
+		if seen := one.question(t, asked.QuestionID); !seen.CanAnswer || seen.ResponsesNeeded != 2-i {
 			t.Errorf("got %+v; want can_answer and %d responses needed", seen, 2-i)
 		}
-		got := one.answer(t, answer{QuestionID: asked.QuestionID, Answer: texts[i]})
+		got := one.answer(t, askahuman.Answer{QuestionID: asked.QuestionID, Text: &texts[i]})
 		if has := one.stats(t); got.PointsEarned == 0 || has.TotalPoints != got.TotalPoints || has.TotalAnswers != 1 {
 			t.Errorf("got %+v, and then %+v; want the points of one answer", got, has)
 		}
@@ -30,6 +31,6 @@ func TestTextQuestionIsAnsweredUntilClosed(t *testing.T) {
 			t.Errorf("got %+v; want %s with %q", read, status, texts[i])
 		}
 	}
-	refused(t, c.newPerson().try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusGone,
-		"QUESTION_CLOSED")
+	suite.Refused(t, c.newPerson().Try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)),
+		http.StatusGone, "QUESTION_CLOSED")
 }

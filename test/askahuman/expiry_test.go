@@ -17,8 +17,8 @@ func TestQuestionExpires(t *testing.T) {
 	asked := asker.ask(t, textQuestion(3))
 	c.newPerson().answer(t, textAnswer(asked.QuestionID))
 	target.expire(t, asked.QuestionID)
-	refused(t, c.newPerson().try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusGone,
-		"QUESTION_CLOSED")
+	suite.Refused(t, c.newPerson().Try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)),
+		http.StatusGone, "QUESTION_CLOSED")
 	wait.Until(t, "the schedule marks the question expired", func() (any, bool) {
 		target.runNotifier(t)
 		item := target.Item(t, "Questions", "question_id", asked.QuestionID)

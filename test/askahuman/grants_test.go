@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -20,9 +22,8 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 
 // scene is what the probes need before grants are taken away.
 type scene struct {
-	*client
-	target *target
-	asker  agent
+	*visitor
+	asker agent
 	// toClose needs one answer, and toPart many.
 	toClose, toPart string
 	one             person
@@ -46,20 +47,21 @@ type scene struct {
 func newScene(t testing.TB, target *target) *scene {
 	t.Helper()
 	c := newClient(t, target)
-	s := &scene{client: c, target: target, asker: c.newAgent(), one: c.newPerson()}
+	s := &scene{visitor: c, asker: c.newAgent(), one: c.newPerson()}
 	s.toPart, s.toClose = s.asker.ask(t, textQuestion(50)).QuestionID, s.asker.ask(t, textQuestion(1)).QuestionID
 	s.toCloseByTool = s.asker.ask(t, textQuestion(1)).QuestionID
 	ended := textQuestion(1)
-	ended.CallbackURL = target.Run.WebhooksURL() + "delivered"
+	ended.CallbackURL = new(target.Run.WebhooksURL() + "delivered")
 	s.delivered = s.asker.ask(t, ended).QuestionID
 	s.asker.close(t, s.delivered)
 	s.olga = c.newOperator(t)
 	bad := c.newPerson().answer(t, textAnswer(s.toPart)).ResponseID
-	onesynthtest.Read[reported](t, s.asker.try(t, http.MethodPost, "/agent/reports",
-		map[string]any{"question_id": s.toPart, "response_id": bad, "reason": "spam"}), http.StatusCreated)
-	for _, r := range onesynthtest.Read[moderated](t, s.olga.try(t, http.MethodGet, "/operator/reports?limit=50", nil),
-		http.StatusOK).Reports {
-		if r.ReportID == bad {
+	onesynthtest.Call(t, s.asker, askahuman.ReportAnswer, schema.None{},
+		askahuman.ResponseReport{ResponseID: bad,
+			QuestionReport: askahuman.QuestionReport{QuestionID: s.toPart, Reason: "spam"}})
+	for _, r := range onesynthtest.Call(t, s.olga, askahuman.ListReports,
+		askahuman.ReportListParams{PageParams: askahuman.PageParams{Limit: 50}}, schema.None{}).Value.Reports {
+		if r.ID == bad {
 			s.blocked = r.Person
 		}
 	}
@@ -67,14 +69,13 @@ func newScene(t testing.TB, target *target) *scene {
 	s.leaver, s.asked = c.newPerson(), c.newPerson()
 	for _, one := range []person{s.leaver, s.asked} {
 		one.answer(t, textAnswer(s.toPart))
-		one.subscribe(t, subscribe{Token: onesynthtest.Unique("leaves"), Interval: 5})
+		one.subscribe(t, onesynthtest.Unique("leaves"))
 	}
 	s.ownToken, s.othersToken = onesynthtest.Unique("token"), onesynthtest.Unique("token")
 	s.dueToken, s.deadToken, s.failingToken = onesynthtest.Unique("token"), onesynthtest.Unique("unregistered"),
 		onesynthtest.Unique("third-party")
 	for _, token := range []string{s.ownToken, s.othersToken, s.dueToken, s.deadToken, s.failingToken} {
-		s.subscribed = append(s.subscribed, c.newPerson().subscribe(t,
-			subscribe{Token: token, Interval: 5}).SubscriptionID)
+		s.subscribed = append(s.subscribed, c.newPerson().subscribe(t, token))
 	}
 	s.own, s.others = s.subscribed[0], s.subscribed[1]
 
@@ -113,7 +114,7 @@ func (s *scene) sendWebhook(t testing.TB) (onesynthtest.Reply, error) {
 		return onesynthtest.Reply{}, err
 	}
 	question := textQuestion(1)
-	question.CallbackURL = s.target.Run.WebhooksURL() + "grants"
+	question.CallbackURL = new(s.target.Run.WebhooksURL() + "grants")
 	s.asker.close(t, s.asker.ask(t, question).QuestionID)
 	if err := s.target.FlushUntilRefused(t); err != nil {
 		return onesynthtest.Reply{}, err
@@ -129,10 +130,10 @@ func (s *scene) sendWebhook(t testing.TB) (onesynthtest.Reply, error) {
 }
 
 // forgets sends a deletion of a person's data until it is complete, or until a request fails.
-func (s *scene) forgets(function, path string, header http.Header) onesynthtest.Probe {
+func (s *scene) forgets(function string, by *visitor, path string, header http.Header) onesynthtest.Probe {
 	return onesynthtest.Probe{Function: function, Name: "Forget", Do: func(t testing.TB) (onesynthtest.Reply, error) {
 		for {
-			r, err := s.Send(t.Context(), http.MethodDelete, path, header, nil)
+			r, err := by.Send(t.Context(), http.MethodDelete, path, header, nil)
 			var left struct {
 				More bool `json:"more"`
 				Wait int  `json:"wait_seconds"`
@@ -147,36 +148,38 @@ func (s *scene) forgets(function, path string, header http.Header) onesynthtest.
 
 // probes do what the requests of package routes do not.
 func (s *scene) probes() []onesynthtest.Probe {
-	request := func(function, name, method, path string, header http.Header, body any) onesynthtest.Probe {
+	request := func(function, name string, by *visitor, method, path string, header http.Header,
+		body any) onesynthtest.Probe {
 		return onesynthtest.Probe{Function: function, Name: name, Do: func(t testing.TB) (onesynthtest.Reply, error) {
-			return s.Send(t.Context(), method, path, header, body)
+			return by.Send(t.Context(), method, path, header, body)
 		}}
 	}
 	agent := func(name, method, path string, body any) onesynthtest.Probe {
-		return request("AgentAPI", name, method, path, s.asker.header(), body)
+		return request("AgentAPI", name, s.asker.visitor, method, path, nil, body)
 	}
 	human := func(name, method, path string, body any) onesynthtest.Probe {
-		return request("HumanAPI", name, method, path, s.one.header(), body)
+		return request("HumanAPI", name, s.one.visitor, method, path, nil, body)
 	}
 	operator := func(name, method, path string, body any) onesynthtest.Probe {
-		return request("ModerationAPI", name, method, path, s.olga.header(), body)
+		return request("ModerationAPI", name, s.olga.visitor, method, path, nil, body)
 	}
+	about := http.Header{askahuman.FingerprintHeader: {s.asked.fingerprint}}
 	runner := func(t testing.TB) (onesynthtest.Reply, error) {
 		return onesynthtest.Reply{}, s.target.Run.RunSchedule(t.Context(), s.target.Schedule(t, ""))
 	}
 	return []onesynthtest.Probe{
-		request("WebPage", "Page", http.MethodGet, "/", nil, nil),
-		request("OperatorPage", "Page", http.MethodGet, "/operator", nil, nil),
+		request("WebPage", "Page", s.visitor, http.MethodGet, "/", nil, nil),
+		request("OperatorPage", "Page", s.visitor, http.MethodGet, "/operator", nil, nil),
 		agent("ListOpen", "GET", "/agent/questions?status=OPEN", nil),
 		agent("Delivery", "GET", "/agent/questions/"+s.delivered, nil),
 		human("LastAnswer", "POST", "/human/responses", textAnswer(s.toClose)),
 		human("Daily", "GET", "/human/leaderboard?period=daily", nil),
 		human("Weekly", "GET", "/human/leaderboard?period=weekly", nil),
-		human("TakeToken", "PUT", "/human/push/subscribe/"+s.own, subscribe{Token: s.othersToken}),
-		request("HumanAPI", "Export", http.MethodGet, "/human/data", s.leaver.header(), nil),
-		s.forgets("HumanAPI", "/human/data", s.leaver.header()),
-		request("ModerationAPI", "Export", http.MethodGet, "/operator/data", s.olga.about(s.asked), nil),
-		s.forgets("ModerationAPI", "/operator/data", s.olga.about(s.asked)),
+		human("TakeToken", "PUT", "/human/push/subscribe/"+s.own, askahuman.SubscriptionChange{Token: &s.othersToken}),
+		request("HumanAPI", "Export", s.leaver.visitor, http.MethodGet, "/human/data", nil, nil),
+		s.forgets("HumanAPI", s.leaver.visitor, "/human/data", nil),
+		request("ModerationAPI", "Export", s.olga.visitor, http.MethodGet, "/operator/data", about, nil),
+		s.forgets("ModerationAPI", s.olga.visitor, "/operator/data", about),
 		operator("BoardOfDay", "GET", "/operator/leaderboard?period=daily", nil),
 		operator("BoardOfWeek", "GET", "/operator/leaderboard?period=weekly", nil),
 		operator("BlockPerson", "PUT", "/operator/blocks", map[string]any{"person": s.blocked, "blocked": true}),

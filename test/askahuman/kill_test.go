@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
@@ -50,7 +51,7 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 			if err != nil {
 				return r, err
 			}
-			if p, err := problemOf(r); err == nil && p.Code == "REQUEST_IN_PROGRESS" {
+			if p, err := suite.IsError(r); err == nil && p.Code == "REQUEST_IN_PROGRESS" {
 				waits.Add(1)
 				after, told := r.RetryAfter()
 				if !told {
@@ -75,9 +76,9 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 	ids := make([]string, questions)
 	if err := onesynthtest.Together(4*questions, func(i int) error {
 		question := textQuestion(50)
-		question.IdempotencyKey = keys[i%questions]
+		question.IdempotencyKey = &keys[i%questions]
 		r, err := until(agentAPI, func() (onesynthtest.Reply, error) {
-			return asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), question)
+			return asker.Send(t.Context(), http.MethodPost, "/agent/questions", nil, question)
 		})
 		if err != nil {
 			return err
@@ -110,7 +111,7 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 			case err != nil:
 				return err
 			case r.Status == http.StatusCreated:
-				got := onesynthtest.Read[receipt](t, r, http.StatusCreated)
+				got := onesynthtest.Read[askahuman.Receipt](t, r, http.StatusCreated)
 				mutex.Lock()
 				acknowledged[got.ResponseID] = got.PointsEarned
 				mutex.Unlock()

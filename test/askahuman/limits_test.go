@@ -18,7 +18,7 @@ func TestRateLimits(t *testing.T) {
 	target := shared(t)
 	c := newClient(t, target)
 	c.Retry = onesynthtest.Busy
-	asker, other, one := c.newAgent(), c.newAgent(), c.newPerson()
+	asker, other := c.newAgent(), c.newAgent()
 	asked := other.ask(t, textQuestion(50))
 
 	tests := map[string]struct {
@@ -30,15 +30,15 @@ func TestRateLimits(t *testing.T) {
 		reads bool
 	}{
 		"Create": {60, func(int) (onesynthtest.Reply, error) {
-			return asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(),
+			return asker.Send(t.Context(), http.MethodPost, "/agent/questions", nil,
 				map[string]string{"prompt": "short"})
 		}, http.StatusBadRequest, false},
 		"Poll": {600, func(int) (onesynthtest.Reply, error) {
-			return asker.Send(t.Context(), http.MethodGet, "/agent/questions?limit=1", asker.header(), nil)
+			return asker.Send(t.Context(), http.MethodGet, "/agent/questions?limit=1", nil, nil)
 		}, http.StatusOK, true},
 		// Of unknown persons, the address.
 		"ReadUnknown": {300, func(int) (onesynthtest.Reply, error) {
-			return one.Send(t.Context(), http.MethodGet, "/human/leaderboard?limit=1", nil, nil)
+			return c.Send(t.Context(), http.MethodGet, "/human/leaderboard?limit=1", nil, nil)
 		}, http.StatusOK, true},
 	}
 	for name, test := range tests {
@@ -106,17 +106,17 @@ func TestRateLimits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			refused(t, r, http.StatusTooManyRequests, "RATE_LIMITED")
+			suite.Refused(t, r, http.StatusTooManyRequests, "RATE_LIMITED")
 			if after, told := r.RetryAfter(); !told || after > time.Hour {
 				t.Errorf("got Retry-After %q; want 1 to 3600 seconds", r.Header.Get("Retry-After"))
 			}
-			if l := readLimits(t, r); l.limit != test.limit || l.remaining != 0 {
-				t.Errorf("got %+v; want nothing remaining of %d", l, test.limit)
+			if l, err := parseLimits(r); err != nil || l.limit != test.limit || l.remaining != 0 {
+				t.Errorf("got %+v, %v; want nothing remaining of %d", l, err, test.limit)
 			}
 		})
 	}
 	// Each caller has a limit of its own, also behind the same address.
-	if r := c.newPerson().try(t, http.MethodGet, "/human/leaderboard", nil); r.Status != http.StatusOK {
+	if r := c.newPerson().Try(t, http.MethodGet, "/human/leaderboard", nil); r.Status != http.StatusOK {
 		t.Errorf("got %v; want the leaderboard", r)
 	}
 	if got := c.newPerson().answer(t, textAnswer(asked.QuestionID)); got.TotalPoints == 0 {
@@ -150,8 +150,8 @@ func fillQuota(t testing.TB, target *target, asker agent) []string {
 		turn := left[:min(50, len(left))]
 		if err := onesynthtest.Together(len(turn), func(i int) error {
 			question := textQuestion(1)
-			question.IdempotencyKey = keys[turn[i]]
-			r, err := asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), question)
+			question.IdempotencyKey = &keys[turn[i]]
+			r, err := asker.Send(t.Context(), http.MethodPost, "/agent/questions", nil, question)
 			if err != nil {
 				return err
 			}
@@ -159,7 +159,7 @@ func fillQuota(t testing.TB, target *target, asker agent) []string {
 				ids[turn[i]] = onesynthtest.Field(r.Body, "question_id")
 				return nil
 			}
-			if p, err := problemOf(r); err != nil || p.Code != "RATE_LIMITED" {
+			if p, err := suite.IsError(r); err != nil || p.Code != "RATE_LIMITED" {
 				return fmt.Errorf("question %d: got %v; want 201", turn[i], r)
 			}
 			return nil

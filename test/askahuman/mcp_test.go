@@ -14,7 +14,7 @@ import (
 
 // mcpHeader are the headers of a request of the Model Context Protocol.
 func mcpHeader(a agent) http.Header {
-	header := a.header()
+	header := a.Header.Clone()
 	header.Set("Accept", "application/json, text/event-stream")
 	return header
 }
@@ -59,7 +59,7 @@ type agentTransport struct{ agent agent }
 
 func (a agentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	for name, values := range a.agent.header() {
+	for name, values := range a.agent.Header {
 		r.Header[name] = values
 	}
 	return http.DefaultTransport.RoundTrip(r)
@@ -102,7 +102,7 @@ func TestMCP(t *testing.T) {
 		t.Errorf("the API says %s; want CLOSED", got.Status)
 	}
 	for _, method := range []string{http.MethodGet, http.MethodDelete} {
-		if r := asker.try(t, method, "/mcp", nil); r.Status != http.StatusMethodNotAllowed {
+		if r := asker.Try(t, method, "/mcp", nil); r.Status != http.StatusMethodNotAllowed {
 			t.Errorf("got %v; want 405", r)
 		}
 	}

@@ -3,48 +3,11 @@ package askahuman
 import (
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
-
-type report struct {
-	ReportID   string           `json:"report_id"`
-	State      string           `json:"state"`
-	QuestionID string           `json:"question_id"`
-	ResponseID string           `json:"response_id"`
-	Prompt     string           `json:"prompt"`
-	Options    []string         `json:"options"`
-	AgentID    string           `json:"agent_id"`
-	Answer     string           `json:"answer"`
-	Option     *int             `json:"selected_option"`
-	Person     string           `json:"person"`
-	Handle     string           `json:"handle"`
-	Current    string           `json:"current_handle"`
-	NameReset  bool             `json:"name_reset"`
-	Hidden     bool             `json:"hidden"`
-	Complaints []map[string]any `json:"complaints"`
-	ReportedAt time.Time        `json:"reported_at"`
-	DecidedAt  *time.Time       `json:"decided_at"`
-	DecidedBy  string           `json:"decided_by"`
-	Version    int              `json:"version"`
-	Blocked    bool             `json:"person_blocked"`
-	OfPerson   int              `json:"person_version"`
-}
-
-type moderated struct {
-	Reports    []report `json:"reports"`
-	NextCursor string   `json:"next_cursor"`
-}
-
-// openOf are the questions of an agent that take answers.
-type openOf struct {
-	Blocked   bool            `json:"blocked"`
-	Questions []agentQuestion `json:"questions"`
-	Version   int             `json:"version"`
-}
 
 // Only operators moderate: neither users of no group, nor agents with a token of their own issuer.
 func TestModerationNeedsOperators(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	http_helper "github.com/gruntwork-io/terratest/modules/http-helper"
 
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
@@ -44,7 +45,7 @@ func subscribers(t testing.TB, target *target, n int) (people []person, tokens [
 	t.Helper()
 	for range n {
 		one, token := newClient(t, target).newPerson(), onesynthtest.Unique("token")
-		one.subscribe(t, subscribe{Token: token, Interval: 5})
+		one.subscribe(t, token)
 		people, tokens = append(people, one), append(tokens, token)
 	}
 	return people, tokens
@@ -56,7 +57,7 @@ func TestNotifications(t *testing.T) {
 	t.Parallel()
 	target := ownRun(t, run.Options{})
 	one := newClient(t, target).newPerson()
-	dead := one.subscribe(t, subscribe{Token: onesynthtest.Unique("unregistered"), Interval: 5})
+	dead := one.subscribe(t, onesynthtest.Unique("unregistered"))
 	people, tokens := subscribers(t, target, 1)
 	asker := newClient(t, target).newAgent()
 	asked := asker.ask(t, textQuestion(2))
@@ -75,13 +76,13 @@ func TestNotifications(t *testing.T) {
 	if earned := people[0].answer(t, textAnswer(asked.QuestionID)); earned.PointsEarned != 18 {
 		t.Errorf("got %d points for an answer after a notification; want 18", earned.PointsEarned)
 	}
-	if item := target.Item(t, "Subscriptions", "subscription_id", dead.SubscriptionID); item == nil ||
+	if item := target.Item(t, "Subscriptions", "subscription_id", dead); item == nil ||
 		item["active"] != nil {
 		t.Errorf("got %v; want a subscription that is not active", item)
 	}
 	token := onesynthtest.Unique("token")
-	onesynthtest.Read[subscription](t, one.try(t, http.MethodPut, "/human/push/subscribe/"+dead.SubscriptionID,
-		subscribe{Token: token}), http.StatusOK)
+	onesynthtest.Call(t, one, askahuman.ChangeSubscription, askahuman.SubscriptionParams{ID: dead},
+		askahuman.SubscriptionChange{Token: &token})
 	asker.ask(t, textQuestion(3))
 	target.runNotifier(t)
 	if got := target.pushes(t); len(got) != 2 || got[1].Token != token {
@@ -118,7 +119,7 @@ func TestKilledRunsNotifyOnce(t *testing.T) {
 	// Every fourth person has a second device.
 	for i := 0; i < people; i += 4 {
 		token := onesynthtest.Unique("token")
-		persons[i].subscribe(t, subscribe{Token: token, Interval: 5})
+		persons[i].subscribe(t, token)
 		personOf[token] = i
 	}
 	asker := newClient(t, target).newAgent()

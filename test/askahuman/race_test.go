@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
@@ -72,7 +73,7 @@ func TestRaceAsDeployed(t *testing.T) {
 // storedBefore reports whether an answer was refused because an earlier attempt, which got no
 // success, had stored it.
 func storedBefore(r onesynthtest.Reply) bool {
-	p, err := problemOf(r)
+	p, err := suite.IsError(r)
 	return err == nil && r.Retries > 0 && r.Status == http.StatusConflict && p.Code == "ALREADY_ANSWERED"
 }
 
@@ -80,25 +81,25 @@ func storedBefore(r onesynthtest.Reply) bool {
 const places = 5
 
 // raceOfPeople has 64 people race for the places, and returns the points of the receipts.
-func raceOfPeople(t *testing.T, c *client, round int) int {
+func raceOfPeople(t *testing.T, c *visitor, round int) int {
 	t.Helper()
 	const racers = 64
 	asker := c.newAgent()
 	asked := asker.ask(t, textQuestion(places))
 	people := c.newPeople(racers)
-	receipts, unknown := make([]*receipt, racers), make([]bool, racers)
+	receipts, unknown := make([]*askahuman.Receipt, racers), make([]bool, racers)
 	if err := onesynthtest.Together(racers, func(i int) error {
 		r, err := people[i].tryAnswer(t.Context(), textAnswer(asked.QuestionID))
 		switch {
 		case err != nil:
 			return err
 		case r.Status == http.StatusCreated:
-			got := onesynthtest.Read[receipt](t, r, http.StatusCreated)
+			got := onesynthtest.Read[askahuman.Receipt](t, r, http.StatusCreated)
 			receipts[i] = &got
 		case storedBefore(r):
 			unknown[i] = true
 		case r.Status == http.StatusGone:
-			if p, err := problemOf(r); err != nil || p.Code != "QUESTION_CLOSED" {
+			if p, err := suite.IsError(r); err != nil || p.Code != "QUESTION_CLOSED" {
 				return fmt.Errorf("got %v; want QUESTION_CLOSED", r)
 			}
 		default:
@@ -112,7 +113,7 @@ func raceOfPeople(t *testing.T, c *client, round int) int {
 	for i, got := range receipts {
 		if unknown[i] {
 			points := people[i].stats(t).TotalPoints
-			got = &receipt{PointsEarned: points, TotalPoints: points}
+			got = &askahuman.Receipt{PointsEarned: points, TotalPoints: points}
 		}
 		// That no loser has any stats is seen in the table at the end; some are asked.
 		if got == nil {
@@ -120,11 +121,11 @@ func raceOfPeople(t *testing.T, c *client, round int) int {
 				continue
 			}
 		}
-		want := stats{}
+		want := askahuman.Standing{}
 		if got != nil {
 			won++
 			told += got.PointsEarned
-			want = stats{TotalPoints: got.PointsEarned, TotalAnswers: 1, StreakDays: 1}
+			want = askahuman.Standing{TotalPoints: got.PointsEarned, TotalAnswers: 1, StreakDays: 1}
 			if got.TotalPoints != got.PointsEarned {
 				t.Errorf("round %d: got %+v for a first answer", round, got)
 			}

@@ -31,24 +31,25 @@ func TestShared(t *testing.T) {
 		Probes: probes,
 		Failed: func(t testing.TB, r onesynthtest.Reply) {
 			t.Helper()
-			refused(t, r, http.StatusInternalServerError, "SERVER_ERROR")
+			suite.Refused(t, r, http.StatusInternalServerError, "SERVER_ERROR")
 		},
 		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
 			asker, question := newClient(t, &target{on}).newAgent(), textQuestion(2)
-			question.IdempotencyKey = onesynthtest.Unique("key")
+			question.IdempotencyKey = new(onesynthtest.Unique("key"))
 			return platform.Repeat{
 				Function: "AgentAPI",
 				Send: func(ctx context.Context) (onesynthtest.Reply, error) {
-					return asker.Send(ctx, http.MethodPost, "/agent/questions", asker.header(), question)
+					return asker.Send(ctx, http.MethodPost, "/agent/questions", nil, question)
 				},
 				Made: func(t testing.TB) int { return len(asker.list(t).Questions) },
 				Other: func(t testing.TB) {
 					other := question
 					other.Prompt = "Should error messages be shorter?"
-					invalid(t, asker.try(t, http.MethodPost, "/agent/questions", other), "idempotency_key")
+					suite.Invalid(t, asker.Try(t, http.MethodPost, "/agent/questions", other),
+						http.StatusBadRequest, "idempotency_key")
 				},
 				Waits: func(t testing.TB, r onesynthtest.Reply) {
-					refused(t, r, http.StatusConflict, "REQUEST_IN_PROGRESS")
+					suite.Refused(t, r, http.StatusConflict, "REQUEST_IN_PROGRESS")
 					if r.Header.Get("Retry-After") != "1" {
 						t.Errorf("got %v with Retry-After %q; want 1", r, r.Header.Get("Retry-After"))
 					}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -30,7 +31,7 @@ func TestThrottling(t *testing.T) {
 		}
 	}
 	// asked checks the question of a request as its agent sees it.
-	asked := func(want string, satisfied func(agentQuestion) bool) check {
+	asked := func(want string, satisfied func(askahuman.QuestionWithResponses) bool) check {
 		return func(t testing.TB, r routes.Request, _ onesynthtest.Reply) {
 			agent, _ := on.by(t, r)
 			if got := agent.question(t, r.Known["question_id"].(string)); !satisfied(got) {
@@ -38,7 +39,9 @@ func TestThrottling(t *testing.T) {
 			}
 		}
 	}
-	hidden := asked("it hidden", func(q agentQuestion) bool { return q.Status == "CLOSED" && q.Hidden })
+	hidden := asked("it hidden", func(q askahuman.QuestionWithResponses) bool {
+		return q.Status == "CLOSED" && q.Question.Hidden
+	})
 	// subscribed checks how many subscriptions the token of that name has.
 	subscribed := func(t testing.TB, r routes.Request, name string, want int) (found []map[string]any) {
 		t.Helper()
@@ -57,17 +60,17 @@ func TestThrottling(t *testing.T) {
 			Check: func(t testing.TB, r routes.Request, told onesynthtest.Reply) {
 				agent, _ := on.by(t, r)
 				if page := agent.list(t); len(page.Questions) != 1 ||
-					page.Questions[0].QuestionID != onesynthtest.Field(told.Body, "question_id") {
+					page.Questions[0].ID != onesynthtest.Field(told.Body, "question_id") {
 					t.Errorf("got %+v; told was %v", page, told)
 				}
 			}},
-		"DELETE /agent/questions/{question_id}": {Check: asked("CLOSED", func(q agentQuestion) bool {
+		"DELETE /agent/questions/{question_id}": {Check: asked("CLOSED", func(q askahuman.QuestionWithResponses) bool {
 			return q.Status == "CLOSED"
 		})},
 		"POST /agent/webhook-secrets": {Check: func(t testing.TB, r routes.Request, told onesynthtest.Reply) {
 			agent, _ := on.by(t, r)
-			if told := onesynthtest.Read[secrets](t, told, http.StatusOK).Secrets; !slices.Contains(
-				agent.webhookSecrets(t, http.MethodGet), told[0]) {
+			if told := onesynthtest.Read[askahuman.WebhookSecretList](t, told, http.StatusOK).Secrets; !slices.Contains(
+				agent.webhookSecrets(t), told[0]) {
 				t.Error("the secret that was told does not sign")
 			}
 		}},
@@ -102,20 +105,20 @@ func TestThrottling(t *testing.T) {
 		"POST /human/reports": {Check: reported("question_id")},
 		"POST /agent/reports": {Check: reported("response_id")},
 		"GET /operator/questions": {Check: func(t testing.TB, r routes.Request, told onesynthtest.Reply) {
-			if got := onesynthtest.Read[openOf](t, told, http.StatusOK); len(got.Questions) != 1 ||
-				got.Questions[0].QuestionID != r.Known["question_id"] {
+			if got := onesynthtest.Read[askahuman.OfAgent](t, told, http.StatusOK); len(got.Questions) != 1 ||
+				got.Questions[0].ID != r.Known["question_id"] {
 				t.Errorf("got %+v; want the question %v", got, r.Known["question_id"])
 			}
 		}},
 		"PUT /operator/questions":               {Check: hidden},
 		"PUT /operator/questions/{question_id}": {Check: hidden},
 		"PUT /operator/questions/{question_id}/responses/{response_id}": {
-			Check: asked("its answer hidden", func(q agentQuestion) bool {
-				return q.HiddenResponses == 1 && len(q.Responses) == 0
+			Check: asked("its answer hidden", func(q askahuman.QuestionWithResponses) bool {
+				return q.Hidden == 1 && len(q.Responses) == 0
 			})},
 		"PUT /operator/blocks": {Check: func(t testing.TB, r routes.Request, _ onesynthtest.Reply) {
-			blocked := agent{client: newClient(t, on), id: r.Body["agent_id"].(string)}
-			refused(t, blocked.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden,
+			blocked := newClient(t, on).agent(r.Body["agent_id"].(string), "")
+			suite.Refused(t, blocked.Try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden,
 				"BLOCKED")
 		}},
 		"PUT /human/handle": {Check: func(t testing.TB, r routes.Request, _ onesynthtest.Reply) {
@@ -125,7 +128,7 @@ func TestThrottling(t *testing.T) {
 		}},
 		"DELETE /human/data": {Check: func(t testing.TB, r routes.Request, _ onesynthtest.Reply) {
 			_, person := on.by(t, r)
-			hash := onesynthtest.Field(person.try(t, http.MethodGet, "/human/data", nil).Body, "person")
+			hash := onesynthtest.Field(person.Try(t, http.MethodGet, "/human/data", nil).Body, "person")
 			for _, item := range on.Items(t, "Responses") {
 				if item["fingerprint_hash"] == hash {
 					t.Errorf("the answer %v is still the person's", item["response_id"])
@@ -140,7 +143,7 @@ func TestThrottling(t *testing.T) {
 	}, func(t *testing.T) {
 		one := newClient(t, on).newPerson()
 		token := onesynthtest.Unique("token")
-		one.subscribe(t, subscribe{token, 5})
+		one.subscribe(t, token)
 		newClient(t, on).newAgent().ask(t, textQuestion(50))
 		on.runNotifier(t)
 		perToken := map[string]int{}
@@ -167,5 +170,5 @@ func TestThrottling(t *testing.T) {
 func (p *target) by(t testing.TB, r routes.Request) (agent, person) {
 	t.Helper()
 	c := newClient(t, p)
-	return agent{client: c, id: r.Header.Get("X-Agent-Id")}, person{c, r.Header.Get("X-Fingerprint")}
+	return c.agent(r.Header.Get("X-Agent-Id"), ""), c.person(r.Header.Get("X-Fingerprint"))
 }

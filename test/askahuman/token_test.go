@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
@@ -28,22 +29,22 @@ func TestAgentsNeedTokens(t *testing.T) {
 	}
 
 	bearer := "Bearer " + token("agent-one")
-	asked := onesynthtest.Read[submission](t, try(http.MethodPost, "/agent/questions", bearer, textQuestion(1)),
-		http.StatusCreated)
+	asked := onesynthtest.Read[askahuman.Submission](t, try(http.MethodPost, "/agent/questions", bearer,
+		textQuestion(1)), http.StatusCreated)
 	c.newPerson().answer(t, textAnswer(asked.QuestionID))
-	got := onesynthtest.Read[agentQuestion](t, try(http.MethodGet, "/agent/questions/"+asked.QuestionID, bearer, nil),
+	got := onesynthtest.Read[askahuman.QuestionWithResponses](t, try(http.MethodGet, asked.PollURL, bearer, nil),
 		http.StatusOK)
 	if got.Status != "CLOSED" || len(got.Responses) != 1 {
 		t.Errorf("got %+v; want CLOSED with the answer", got)
 	}
 	// The header X-Agent-Id says nothing: the other agent sends the same.
 	other := "Bearer " + token("agent-two")
-	refused(t, try(http.MethodGet, "/agent/questions/"+asked.QuestionID, other, nil), http.StatusNotFound,
+	suite.Refused(t, try(http.MethodGet, "/agent/questions/"+asked.QuestionID, other, nil), http.StatusNotFound,
 		"QUESTION_NOT_FOUND")
 
 	// A request that bypasses the gateway has no token.
 	r := target.PastGateway(t, "AgentAPI", http.MethodGet, "/agent/questions")
-	refused(t, r, http.StatusUnauthorized, "UNAUTHORIZED")
+	suite.Refused(t, r, http.StatusUnauthorized, "UNAUTHORIZED")
 
 	suite.CheckGatewayErrors(t, target.Target, "tokens", suite.Document())
 	suite.CheckTokens(t, target.Target, http.Header{"X-Agent-Id": {"agent-one"}}, suite.Protected()...)

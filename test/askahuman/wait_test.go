@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
@@ -15,7 +16,7 @@ func TestWaitingTogether(t *testing.T) {
 	target := shared(t)
 	c, waiting := newClient(t, target), target.AtOnce(40)
 	asker := c.newAgent()
-	asked := make([]submission, waiting)
+	asked := make([]askahuman.Submission, waiting)
 	for i := range asked {
 		asked[i] = asker.ask(t, textQuestion(1))
 	}
@@ -25,7 +26,7 @@ func TestWaitingTogether(t *testing.T) {
 		group.Go(func() {
 			var err error
 			if replies[i], err = asker.Send(t.Context(), http.MethodGet, asked[i].PollURL+"?wait=20&seen=0",
-				asker.header(), nil); err != nil {
+				nil, nil); err != nil {
 				t.Error(err)
 			}
 		})
@@ -35,7 +36,7 @@ func TestWaitingTogether(t *testing.T) {
 	}
 	group.Wait()
 	for _, reply := range replies {
-		if got := onesynthtest.Read[agentQuestion](t, reply, http.StatusOK); got.Status != "CLOSED" ||
+		if got := onesynthtest.Read[askahuman.QuestionWithResponses](t, reply, http.StatusOK); got.Status != "CLOSED" ||
 			got.CurrentResponses != 1 || len(got.Responses) != 1 {
 			t.Errorf("got %s with %d answers, counted %d; want CLOSED with 1", got.Status, len(got.Responses),
 				got.CurrentResponses)

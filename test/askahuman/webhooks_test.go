@@ -15,16 +15,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
-
-type secrets struct {
-	Secrets []string `json:"secrets"`
-}
 
 // webhook is the body of one.
 type webhook struct {
@@ -42,14 +40,14 @@ type webhook struct {
 	} `json:"data"`
 }
 
-func (a agent) webhookSecrets(t testing.TB, method string) []string {
+func (a agent) webhookSecrets(t testing.TB) []string {
 	t.Helper()
-	return onesynthtest.Read[secrets](t, a.try(t, method, "/agent/webhook-secrets", nil), http.StatusOK).Secrets
+	return onesynthtest.Call(t, a, askahuman.ReadWebhookSecrets, schema.None{}, schema.None{}).Value.Secrets
 }
 
 // on is a question whose webhook goes to a path of the run's own endpoint.
-func (p *target) on(path string, question ask) ask {
-	question.CallbackURL = p.Run.WebhooksURL() + path
+func (p *target) on(path string, question askahuman.Ask) askahuman.Ask {
+	question.CallbackURL = new(p.Run.WebhooksURL() + path)
 	return question
 }
 
@@ -86,8 +84,8 @@ func TestWebhooks(t *testing.T) {
 	target.LocalOnly(t, "an endpoint on this machine takes the webhooks")
 	c := newClient(t, target)
 	asker := c.newAgent()
-	former := asker.webhookSecrets(t, http.MethodGet)
-	both := asker.webhookSecrets(t, http.MethodPost)
+	former := asker.webhookSecrets(t)
+	both := onesynthtest.Call(t, asker, askahuman.RotateWebhookSecret, schema.None{}, schema.None{}).Value.Secrets
 	if len(former) != 1 || len(both) != 2 || both[1] != former[0] {
 		t.Fatalf("got %d secrets, and %d after a rotation", len(former), len(both))
 	}
@@ -112,13 +110,13 @@ func TestWebhooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait.For(t, "the state of the webhook", "delivered", func() string {
-		return asker.question(t, answered.QuestionID).Webhook.State
+		return asker.webhook(t, answered.QuestionID)
 	}, wait.On(target))
 	read := asker.question(t, answered.QuestionID)
 	if closed.Type != "question.closed" || closed.Data.QuestionID != answered.QuestionID ||
 		closed.Data.Status != "CLOSED" || closed.Data.CurrentResponses != 2 || closed.Data.RequiredResponses != 2 ||
-		closed.Data.PollURL != answered.PollURL || closed.Data.ClosedAt == nil || read.ClosedAt == nil ||
-		!closed.Data.ClosedAt.Equal(*read.ClosedAt) || !closed.Timestamp.Equal(*read.ClosedAt) ||
+		closed.Data.PollURL != answered.PollURL || closed.Data.ClosedAt == nil || read.ClosedAt.IsZero() ||
+		!closed.Data.ClosedAt.Equal(time.Time(read.ClosedAt)) || !closed.Timestamp.Equal(time.Time(read.ClosedAt)) ||
 		closed.Data.ExpiredAt != nil {
 		t.Errorf("got %s of %+v", got.Body, read)
 	}
@@ -135,7 +133,8 @@ func TestWebhookIsTriedOnAnEmulator(t *testing.T) {
 	target.EmulatorOnly(t, "a local run takes webhooks itself, and on AWS this one would be tried for a day")
 	asker := newClient(t, target).newAgent()
 	question := textQuestion(1)
-	question.CallbackURL = "https://" + onesynthtest.Unique("endpoint") + ".invalid/"
+	host := onesynthtest.Unique("endpoint") + ".invalid"
+	question.CallbackURL = new("https://" + host + "/")
 	asker.close(t, asker.ask(t, question).QuestionID)
 	configuration, err := config.LoadDefaultConfig(t.Context())
 	if err != nil {
@@ -152,7 +151,6 @@ func TestWebhookIsTriedOnAnEmulator(t *testing.T) {
 	if sender < 0 {
 		t.Fatal("the sender of webhooks has no log group")
 	}
-	host := strings.TrimSuffix(strings.TrimPrefix(question.CallbackURL, "https://"), "/")
 	wait.Until(t, "the webhook is tried twice", func() (any, bool) {
 		found, err := logs.FilterLogEvents(t.Context(),
 			&cloudwatchlogs.FilterLogEventsInput{LogGroupName: groups.LogGroups[sender].LogGroupName})
@@ -211,7 +209,7 @@ func TestWebhooksComeAgain(t *testing.T) {
 		wait.Until(t, "all webhooks are "+state+" for the agent", func() (any, bool) {
 			states := map[string]int{}
 			for _, id := range asked {
-				states[asker.question(t, id).Webhook.State]++
+				states[asker.webhook(t, id)]++
 			}
 			return states, states[state] == len(asked)
 		}, wait.On(target))

@@ -16,7 +16,7 @@ func TestSubmit(t *testing.T) {
 	on := shared(t)
 	one := newUser(t, on)
 	some := one.scenarios(t, on)[0]
-	begun := one.begin(t, input{"scenarioId": some.ID, "status": "in-progress", "answers": clarity.GivenAnswers{}})
+	open := one.begin(t, begun(some.ID))
 	body := completed(some, "naïve ✓ — because the sample of 40 people is small, the figure may be off by 15 percent")
 	made := one.begin(t, body)
 	if err := made.CheckEvaluated(); err != nil {
@@ -27,7 +27,7 @@ func TestSubmit(t *testing.T) {
 		got.EvaluationStatus != "done" || got.DurationSeconds == nil || *got.DurationSeconds != 600 {
 		t.Errorf("got %+v", got)
 	}
-	for i, given := range body["answers"].(clarity.GivenAnswers) {
+	for i, given := range body.Answers {
 		want := clarity.Answer{QuestionID: given.QuestionID, QuestionText: some.Questions[i].Text, Text: given.Text,
 			WordCount: len(strings.Fields(given.Text))}
 		if i >= len(got.Answers) || got.Answers[i] != want {
@@ -51,7 +51,7 @@ func TestSubmit(t *testing.T) {
 		}
 		return listed, len(listed) == 2
 	}, wait.On(on))
-	if want := []string{made.ID, begun.ID}; !slices.Equal(listed, want) {
+	if want := []string{made.ID, open.ID}; !slices.Equal(listed, want) {
 		t.Errorf("got %v; want %v", listed, want)
 	}
 	if on.Run == nil {

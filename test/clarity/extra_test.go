@@ -37,11 +37,11 @@ func TestExtra(t *testing.T) {
 			Text: strings.Repeat("It depends on who pays for the bridge. ", 3)})
 	}
 	begun := user.MustSend(t, http.MethodPost, "/attempts", nil,
-		input{"scenarioId": scenario.ID, "answers": answers, "status": "in-progress"})
+		map[string]any{"scenarioId": scenario.ID, "answers": answers, "status": "in-progress"})
 	path := "/attempts/" + onesynthtest.Field(begun.Body, "attemptId")
-	user.MustSend(t, http.MethodPut, path+"/course", nil, input{"course": "bridges"})
+	user.MustSend(t, http.MethodPut, path+"/course", nil, map[string]any{"course": "bridges"})
 	for _, status := range []string{"in-progress", "completed"} {
-		saved := user.MustSend(t, http.MethodPut, path, nil, input{"status": status})
+		saved := user.MustSend(t, http.MethodPut, path, nil, map[string]any{"status": status})
 		read := user.MustSend(t, http.MethodGet, path, nil, nil)
 		for _, got := range []onesynthtest.Reply{saved, read} {
 			if onesynthtest.Field(got.Body, "course") != "bridges" || onesynthtest.Field(got.Body, "status") != status {

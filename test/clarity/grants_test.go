@@ -23,7 +23,7 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 	return []onesynthtest.Probe{
 		{Function: "ClarityAPI", Name: "Evaluate", Do: func(t testing.TB) (onesynthtest.Reply, error) {
 			at.unevaluate(t, done.ID)
-			return one.Send(t.Context(), http.MethodPost, pathOf(done)+"/evaluate", nil, nil)
+			return one.Send(t.Context(), http.MethodPost, "/attempts/"+done.ID+"/evaluate", nil, nil)
 		}},
 		{Function: "ClarityAPI", Name: "Beginner", Do: func(t testing.TB) (onesynthtest.Reply, error) {
 			return one.Send(t.Context(), http.MethodGet, "/scenarios?difficulty=beginner", nil, nil)

@@ -7,12 +7,14 @@ package clarity
 import (
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/clarity/api"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-var suite = platform.Suite{Platform: clarity.Platform(), Construct: "Clarity"}
+var suite = platform.Suite{Platform: clarity.Platform(), Construct: "Clarity",
+	Errors: []any{api.ErrorResponse{}}}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 

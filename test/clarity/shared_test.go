@@ -33,7 +33,7 @@ func TestShared(t *testing.T) {
 			if onesynthtest.Field(r.Body, "message") == "Internal Server Error" {
 				return // of the gateway: without its secret the function does not even start
 			}
-			refused(t, r, http.StatusInternalServerError)
+			suite.Refused(t, r, http.StatusInternalServerError)
 		},
 		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
 			one := newUser(t, &target{on})
@@ -54,17 +54,15 @@ func TestShared(t *testing.T) {
 					return len(slices.DeleteFunc(all, func(a clarity.Attempt) bool { return a.Evaluation == nil }))
 				},
 				Other: func(t testing.TB) {
-					refused(t, one.MustSend(t, http.MethodPost, "/attempts", key,
-						input{"scenarioId": body["scenarioId"], "status": "in-progress",
-							"answers": clarity.GivenAnswers{}}),
-						http.StatusBadRequest)
+					suite.Refused(t, one.MustSend(t, http.MethodPost, "/attempts", key,
+						begun(body.ScenarioID)), http.StatusBadRequest)
 				},
 				// An hour, for which the claim is.
 				Waits: func(t testing.TB, r onesynthtest.Reply) {
 					for _, a := range one.all(t, 100) {
 						(&target{on}).unevaluate(t, a.ID) // the try of the request that died
 					}
-					refused(t, r, http.StatusConflict)
+					suite.Refused(t, r, http.StatusConflict)
 					if after, ok := r.RetryAfter(); !ok || after.Minutes() < 50 || after.Minutes() > 60 {
 						t.Errorf("got %v with Retry-After %q; want an hour", r, r.Header.Get("Retry-After"))
 					}

@@ -7,8 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // A sign-up creates the profile, before any request.
@@ -32,19 +35,19 @@ func TestDeletedAccount(t *testing.T) {
 	one, other := newPremium(t, on), newPremium(t, on)
 	// What others have: votes for the user's submission, and a submission with the user's vote.
 	open := func(c caller) string {
-		return c.submit(t, weak(newTerm()))["submission_id"].(string)
+		return c.submit(t, weak(newTerm())).ID
 	}
 	own, others := open(one), open(other)
-	one.must(t, http.MethodPost, "/slang/upvote/"+others, nil, http.StatusOK)
-	other.must(t, http.MethodPost, "/slang/upvote/"+own, nil, http.StatusOK)
+	one.vote(t, others)
+	other.vote(t, own)
 	one.submit(t, proposal(newTerm())) // approved: it stays in the lexicon
 	for i := range 30 {
 		one.translate(t, fmt.Sprintf("no cap, number %d", i))
 	}
-	q := one.get(t, "/quiz/question")
-	one.must(t, http.MethodPost, "/quiz/answer",
-		input{"session_id": q["session_id"], "question_id": q["question_id"], "selected_option": "a"}, http.StatusOK)
-	one.must(t, http.MethodDelete, "/user/account", input{"confirmation": "DELETE"}, http.StatusAccepted)
+	q := one.question(t)
+	onesynthtest.Call(t, one, lingible.AnswerQuestion, schema.None{},
+		lingible.QuizSelection{SessionID: q.SessionID, QuestionID: q.ID, Selected: "a"})
+	one.leave(t)
 	cleaner, kills := on.Function(t, "AccountCleaner"), 0
 	left := func() (found []string) {
 		for name := range on.Tables {
@@ -68,15 +71,15 @@ func TestDeletedAccount(t *testing.T) {
 		return found, len(found) == 0
 	}, wait.On(on))
 	t.Logf("killed %d times", kills)
-	refused(t, one.Try(t, http.MethodGet, "/user/profile", nil), http.StatusForbidden, "AUTH_003")
+	suite.Refused(t, one.Try(t, http.MethodGet, "/user/profile", nil), http.StatusForbidden, "AUTH_003")
 	if err := on.Flush(t); err != nil {
 		t.Error(err)
 	}
 	if found := left(); len(found) != 0 {
 		t.Errorf("left is %q", found)
 	}
-	for _, s := range other.get(t, "/slang/mine").list("submissions") {
-		if s["submission_id"] == others && s["upvotes"] != 0.0 {
+	for _, s := range other.own(t) {
+		if s.ID == others && s.Upvotes != 0 {
 			t.Errorf("got %v; want no vote", s)
 		}
 	}

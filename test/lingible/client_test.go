@@ -1,14 +1,14 @@
 package lingible
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -24,7 +24,7 @@ func newUser(t testing.TB, on *target) caller {
 func newPremium(t testing.TB, on *target) caller {
 	t.Helper()
 	c := newUser(t, on)
-	c.must(t, http.MethodPost, "/user/upgrade", nil, http.StatusOK)
+	onesynthtest.Call(t, c, lingible.UpgradeUser, schema.None{}, schema.None{})
 	return c
 }
 
@@ -41,53 +41,28 @@ func newAdmin(t testing.TB, on *target) caller {
 // with returns the user with a token that has further claims.
 func (c caller) with(t testing.TB, on *target, claims map[string]any) caller {
 	t.Helper()
-	client := *c.Client
-	client.Header = http.Header{"Authorization": {"Bearer " +
+	own := *c.Client
+	own.Header = http.Header{"Authorization": {"Bearer " +
 		on.Token(t, map[string]any{"sub": c.ID, "claims": claims})}}
-	c.Client = &client
+	c.Client = &own
 	return c
 }
 
-type input map[string]any
-
-// object is a reply's body.
-type object map[string]any
-
-// list returns the objects of a list.
-func (o object) list(name string) (objects []object) {
-	all, _ := o[name].([]any)
-	for _, one := range all {
-		objects = append(objects, one.(map[string]any))
-	}
-	return objects
-}
-
-// must makes a request that is answered with that status.
-func (c caller) must(t testing.TB, method, path string, body any, status int) object {
+func (c caller) translate(t testing.TB, text string) lingible.ChargedTranslation {
 	t.Helper()
-	return onesynthtest.Read[object](t, c.Try(t, method, path, body), status)
-}
-
-func (c caller) get(t testing.TB, path string) object {
-	t.Helper()
-	return c.must(t, http.MethodGet, path, nil, http.StatusOK)
-}
-
-func (c caller) translate(t testing.TB, text string) object {
-	t.Helper()
-	return c.must(t, http.MethodPost, "/translate", input{"text": text}, http.StatusOK)
+	return onesynthtest.Call(t, c, lingible.Translate, schema.None{}, lingible.TranslationInput{Text: text}).Value
 }
 
 // proposal is a valid submission of a term.
-func proposal(term string) input {
-	return input{"slang_term": term, "meaning": "to wait for a long time in bad weather",
-		"example_usage": "We had to " + term + " outside the station for an hour."}
+func proposal(term string) lingible.Proposal {
+	return lingible.Proposal{Term: term, Meaning: "to wait for a long time in bad weather",
+		Example: "We had to " + term + " outside the station for an hour."}
 }
 
 // weak is a valid submission whose example says little: people have to vote on it.
-func weak(term string) input {
+func weak(term string) lingible.Proposal {
 	p := proposal(term)
-	p["example_usage"] = "we love " + term + " here"
+	p.Example = "we love " + term + " here"
 	return p
 }
 
@@ -109,14 +84,26 @@ func letters() string {
 	return b.String()
 }
 
-// submit submits a term, and waits until it is validated.
-func (c caller) submit(t testing.TB, p input) object {
+// propose submits a term.
+func (c caller) propose(t testing.TB, p lingible.Proposal) lingible.Submission {
 	t.Helper()
-	made := c.must(t, http.MethodPost, "/slang/submit", p, http.StatusCreated)
-	id := made["submission_id"].(string)
+	return onesynthtest.Call(t, c, lingible.SubmitTerm, schema.None{}, p).Value
+}
+
+// own are the user's submissions, newest first.
+func (c caller) own(t testing.TB) []lingible.Submission {
+	t.Helper()
+	return onesynthtest.Call(t, c, lingible.ListOwnSubmissions, lingible.PageParams{Limit: 100},
+		schema.None{}).Value.Submissions
+}
+
+// submit submits a term, and waits until it is validated.
+func (c caller) submit(t testing.TB, p lingible.Proposal) lingible.Submission {
+	t.Helper()
+	made := c.propose(t, p)
 	wait.Until(t, "the submission is validated", func() (any, bool) {
-		for _, s := range c.get(t, "/slang/mine?limit=100").list("submissions") {
-			if s["submission_id"] == id && s["status"] != "pending" {
+		for _, s := range c.own(t) {
+			if s.ID == made.ID && s.Status != lingible.Pending {
 				made = s
 				return made, true
 			}
@@ -126,38 +113,20 @@ func (c caller) submit(t testing.TB, p input) object {
 	return made
 }
 
-type failure struct {
-	Success *bool
-	Message string
-	Code    string `json:"error_code"`
-	Status  int    `json:"status_code"`
-	Details []struct {
-		Field   string
-		Index   *int
-		Message string
-	}
-	Timestamp string
-	RequestID string `json:"request_id"`
-}
-
-// failureOf returns an error in the form of the contract, with nothing else.
-func failureOf(r onesynthtest.Reply) (failure, error) {
-	var f failure
-	decoder := json.NewDecoder(strings.NewReader(string(r.Body)))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&f); err != nil || f.Success == nil || *f.Success || f.Message == "" || f.Code == "" ||
-		f.Status != r.Status || f.Details == nil || f.Timestamp == "" || f.RequestID == "" {
-		return f, fmt.Errorf("got %v; want an error in the form of the contract: %v", r, err)
-	}
-	return f, nil
-}
-
-// refused checks that a request is refused with that status and code.
-func refused(t testing.TB, r onesynthtest.Reply, status int, code string) failure {
+// vote votes for a submission.
+func (c caller) vote(t testing.TB, id string) {
 	t.Helper()
-	f, err := failureOf(r)
-	if err != nil || r.Status != status || f.Code != code {
-		t.Errorf("got %v, %v; want %d %s", r, err, status, code)
-	}
-	return f
+	onesynthtest.Call(t, c, lingible.VoteForSubmission, lingible.SubmissionParams{ID: id}, schema.None{})
+}
+
+// question is the next question of the user's quiz.
+func (c caller) question(t testing.TB) lingible.QuizQuestion {
+	t.Helper()
+	return onesynthtest.Call(t, c, lingible.AskQuestion, lingible.QuestionParams{}, schema.None{}).Value
+}
+
+// leave deletes the user's account.
+func (c caller) leave(t testing.TB) {
+	t.Helper()
+	onesynthtest.Call(t, c, lingible.DeleteUser, schema.None{}, lingible.AccountDeletion{Confirmation: "DELETE"})
 }

@@ -49,13 +49,13 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 		return on.Run.RunSchedule(t.Context(), on.Schedule(t, "TrendingJobSchedule"))
 	}
 	submit := func(t testing.TB) error {
-		one.must(t, http.MethodPost, "/slang/submit", proposal(newTerm()), http.StatusCreated)
+		one.propose(t, proposal(newTerm()))
 		return on.FlushUntilRefused(t)
 	}
 	return []onesynthtest.Probe{
 		{Function: "LingibleAPI", Name: "Count", Do: func(t testing.TB) (onesynthtest.Reply, error) {
 			before := count()
-			r, err := one.Send(t.Context(), http.MethodPost, "/translate", nil, input{"text": "it looks sus"})
+			r, err := one.Send(t.Context(), http.MethodPost, "/translate", nil, map[string]any{"text": "it looks sus"})
 			if err == nil && r.Status == http.StatusOK && count() == before {
 				r = onesynthtest.Reply{Request: uncounted, Status: http.StatusInternalServerError}
 			}
@@ -80,8 +80,8 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 		}),
 		probe("SubmissionValidator", func(t testing.TB) error {
 			bad := proposal(newTerm())
-			bad["example_usage"] = "www.example.com"
-			one.must(t, http.MethodPost, "/slang/submit", bad, http.StatusCreated)
+			bad.Example = "www.example.com"
+			one.propose(t, bad)
 			return submit(t)
 		}),
 		probe("Revalidator", revalidate),
@@ -92,13 +92,13 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 		probe("AccountCleaner", func(t testing.TB) error {
 			gone, other := newPremium(t, at), newUser(t, at)
 			gone.translate(t, "no cap")
-			gone.must(t, http.MethodPost, "/slang/upvote/"+at.store(t, "validated"), nil, http.StatusOK)
-			own := gone.must(t, http.MethodPost, "/slang/submit", weak(newTerm()), http.StatusCreated)
+			gone.vote(t, at.store(t, "validated"))
+			own := gone.propose(t, weak(newTerm()))
 			if err := on.FlushUntilRefused(t); err != nil {
 				return err
 			}
-			other.Try(t, http.MethodPost, "/slang/upvote/"+own["submission_id"].(string), nil)
-			gone.must(t, http.MethodDelete, "/user/account", input{"confirmation": "DELETE"}, http.StatusAccepted)
+			other.Try(t, http.MethodPost, "/slang/upvote/"+own.ID, nil)
+			gone.leave(t)
 			return on.FlushUntilRefused(t)
 		}),
 		probe("LexiconSeeder", func(t testing.TB) error { return suite.Seed(t, at.Target) }),

@@ -7,12 +7,14 @@ package lingible
 import (
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-var suite = platform.Suite{Platform: lingible.Platform(), Construct: "Lingible"}
+var suite = platform.Suite{Platform: lingible.Platform(), Construct: "Lingible",
+	Errors: []any{api.ErrorResponse{}}}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 

@@ -33,11 +33,11 @@ func TestShared(t *testing.T) {
 				return // of the gateway: without its secret the function does not even start
 			}
 			// Without an export there is no language.
-			if f, _ := failureOf(r); f.Code == "SYS_003" {
-				refused(t, r, http.StatusServiceUnavailable, "SYS_003")
+			if f, _ := suite.IsError(r); f.Code == "SYS_003" {
+				suite.Refused(t, r, http.StatusServiceUnavailable, "SYS_003")
 				return
 			}
-			refused(t, r, http.StatusInternalServerError, "SYS_001")
+			suite.Refused(t, r, http.StatusInternalServerError, "SYS_001")
 		},
 		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
 			one := newPremium(t, &target{on})
@@ -49,13 +49,13 @@ func TestShared(t *testing.T) {
 				Send: func(ctx context.Context) (onesynthtest.Reply, error) {
 					return one.Send(ctx, http.MethodPost, "/slang/submit", key, body)
 				},
-				Made: func(t testing.TB) int { return len(one.get(t, "/slang/mine").list("submissions")) },
+				Made: func(t testing.TB) int { return len(one.own(t)) },
 				Other: func(t testing.TB) {
-					refused(t, one.MustSend(t, http.MethodPost, "/slang/submit", key, proposal(newTerm())),
+					suite.Refused(t, one.MustSend(t, http.MethodPost, "/slang/submit", key, proposal(newTerm())),
 						http.StatusUnprocessableEntity, "VAL_001")
 				},
 				Waits: func(t testing.TB, r onesynthtest.Reply) {
-					refused(t, r, http.StatusConflict, "RES_004")
+					suite.Refused(t, r, http.StatusConflict, "RES_004")
 					if after, ok := r.RetryAfter(); !ok || after.Minutes() < 50 || after.Minutes() > 60 {
 						t.Errorf("got %v with Retry-After %q; want an hour", r, r.Header.Get("Retry-After"))
 					}
@@ -80,32 +80,36 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 	at := &target{on}
 	at.load(t)
 	one := newPremium(t, at)
-	ids := []string{one.translate(t, "no cap")["translation_id"].(string)}
-	submissions := []string{one.submit(t, proposal(newTerm()))["submission_id"].(string)}
-	question := one.get(t, "/quiz/question")
+	ids := []string{one.translate(t, "no cap").ID}
+	submissions := []string{one.submit(t, proposal(newTerm())).ID}
+	question := one.question(t)
 	bodies := map[string]func(*rand.Rand) map[string]any{
 		"/translate": func(random *rand.Rand) map[string]any {
-			return input{"text": []string{"no cap", "it looks sus", "a plain text"}[random.IntN(3)],
+			return map[string]any{"text": []string{"no cap", "it looks sus", "a plain text"}[random.IntN(3)],
 				"direction": []string{"to_standard", "to_slang"}[random.IntN(2)]}
 		},
-		"/slang/submit": func(*rand.Rand) map[string]any { return proposal(newTerm()) },
+		"/slang/submit": func(*rand.Rand) map[string]any {
+			p := proposal(newTerm())
+			return map[string]any{"slang_term": p.Term, "meaning": p.Meaning, "example_usage": p.Example}
+		},
 		"/quiz/answer": func(*rand.Rand) map[string]any {
-			return input{"session_id": question["session_id"], "question_id": question["question_id"],
+			return map[string]any{"session_id": question.SessionID, "question_id": question.ID,
 				"selected_option": "a"}
 		},
-		"/quiz/end": func(*rand.Rand) map[string]any { return input{"session_id": onesynthtest.Unique("session")} },
+		"/quiz/end": func(*rand.Rand) map[string]any {
+			return map[string]any{"session_id": onesynthtest.Unique("session")}
+		},
 		// A deleted account would answer nothing else.
-		"/user/account": func(*rand.Rand) map[string]any { return input{"confirmation": "no"} },
+		"/user/account": func(*rand.Rand) map[string]any { return map[string]any{"confirmation": "no"} },
 	}
 	return platform.Language{
 		Headers: func() map[string]string {
 			return map[string]string{"Authorization": one.Header.Get("Authorization"),
 				"Content-Type": "application/json", "Idempotency-Key": onesynthtest.Unique("key")}
 		},
-		Queries: []string{"limit", "cursor", "category", "active_only", "difficulty", "session_id"},
-		QueryValues: []string{"1", "100", "slang", "food", "true", "false", "beginner",
-			question["session_id"].(string)},
-		Parameters: map[string][]string{"id": ids, "submission_id": submissions},
+		Queries:     []string{"limit", "cursor", "category", "active_only", "difficulty", "session_id"},
+		QueryValues: []string{"1", "100", "slang", "food", "true", "false", "beginner", question.SessionID},
+		Parameters:  map[string][]string{"id": ids, "submission_id": submissions},
 		Body: func(random *rand.Rand, route schema.Route) map[string]any {
 			if body, ok := bodies[route.Path]; ok {
 				return body(random)
@@ -118,9 +122,5 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 			`{"slang_term":"#","meaning":"#","example_usage":"#"}`, `{"session_id":{}}`, `{"confirmation":["DELETE"]}`,
 		},
 		Texts: []string{"#", "TERM#sus", "USER#x", "METADATA#lexicon", "rizz", "🧢", "ﷺ"},
-		IsError: func(r onesynthtest.Reply) error {
-			_, err := failureOf(r)
-			return err
-		},
 	}
 }

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // A good submission is approved by its validation, enters the lexicon and the next export, and is
@@ -17,16 +20,16 @@ func TestSubmission(t *testing.T) {
 	free, one := newUser(t, on), newPremium(t, on)
 	term := newTerm()
 	made := one.submit(t, proposal(term))
-	if made["status"] != "auto_approved" || made["approval_type"] != "llm_auto" {
+	if made.Status != lingible.AutoApproved || made.ApprovalType != "llm_auto" {
 		t.Fatalf("got %v; want it approved", made)
 	}
-	bad := one.submit(t, input{"slang_term": "zzxqwv", "meaning": "zzxqwv", "example_usage": "www.example.com"})
-	if bad["status"] != "rejected" {
+	bad := one.submit(t, lingible.Proposal{Term: "zzxqwv", Meaning: "zzxqwv", Example: "www.example.com"})
+	if bad.Status != lingible.Rejected {
 		t.Errorf("got %v; want it rejected", bad)
 	}
 	wait.Until(t, "the term is in the language", func() (any, bool) {
 		got := free.translate(t, "a "+term+" day")
-		return got, got["confidence_score"].(float64) > 0.9
+		return got, got.Confidence > 0.9
 	}, wait.On(on))
 	if on.Run == nil {
 		return
@@ -45,7 +48,7 @@ func TestAdmin(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
 	one, admin := newPremium(t, on), newAdmin(t, on)
-	id := one.submit(t, weak(newTerm()))["submission_id"].(string)
+	id := one.submit(t, weak(newTerm())).ID
 	intruders := map[string]caller{"None": newUser(t, on)}
 	if on.Run != nil { // A user pool chooses the claims.
 		for name, groups := range map[string]any{"Other": []string{"administrators", "staff"},
@@ -55,10 +58,11 @@ func TestAdmin(t *testing.T) {
 	}
 	for name, intruder := range intruders {
 		t.Log(name)
-		refused(t, intruder.Try(t, http.MethodPost, "/slang/admin/approve/"+id, nil), http.StatusForbidden, "AUTH_002")
+		suite.Refused(t, intruder.Try(t, http.MethodPost, "/slang/admin/approve/"+id, nil), http.StatusForbidden,
+			"AUTH_002")
 	}
-	if got := admin.must(t, http.MethodPost, "/slang/admin/approve/"+id, nil,
-		http.StatusOK); got["status"] != "admin_approved" {
+	if got := onesynthtest.Call(t, admin, lingible.ApproveSubmission, lingible.SubmissionParams{ID: id},
+		schema.None{}).Value; got.Status != lingible.AdminApproved {
 		t.Errorf("got %v", got)
 	}
 }

@@ -3,6 +3,10 @@ package lingible
 import (
 	"slices"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Translations feed the trends, which the job scores.
@@ -15,9 +19,9 @@ func TestTrends(t *testing.T) {
 	if err := on.Run.RunSchedule(t.Context(), on.Schedule(t, "TrendingJobSchedule")); err != nil {
 		t.Fatal(err)
 	}
-	if all := one.get(t, "/trending?limit=100").list("trends"); !slices.ContainsFunc(all, func(trend object) bool {
-		return trend["term"] == "sus" && trend["popularity_score"].(float64) > 0
-	}) {
+	all := onesynthtest.Call(t, one, lingible.ListTrends, lingible.TrendParams{Limit: 100}, schema.None{}).Value.Trends
+	scored := func(trend lingible.Trend) bool { return trend.Term == "sus" && trend.Popularity > 0 }
+	if !slices.ContainsFunc(all, scored) {
 		t.Errorf("got %v; want sus among them", all)
 	}
 }

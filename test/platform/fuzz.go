@@ -85,13 +85,12 @@ type Language struct {
 	Body func(random *rand.Rand, route schema.Route) map[string]any
 	// Bodies are further bodies to try, Texts further texts.
 	Bodies, Texts []string
-	// IsError checks that a reply has the form of the platform's errors.
-	IsError func(onesynthtest.Reply) error
 }
 
 // fuzzed is a run that gets requests of any kind.
 type fuzzed struct {
 	*Target
+	suite    *Suite
 	host     string
 	routes   []schema.Route
 	document routes.Document
@@ -112,7 +111,8 @@ func (s *Suite) newFuzzed(t testing.TB, learn func(testing.TB, *Target) Language
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fuzzed{Target: target, host: address.Host, routes: s.Platform.Operations(), language: learn(t, target)}
+	f := &fuzzed{Target: target, suite: s, host: address.Host, routes: s.Platform.Operations(),
+		language: learn(t, target)}
 	reply := NewClient(t, target).MustSend(t, http.MethodGet, s.Document(), nil, nil)
 	if err := json.Unmarshal(reply.Body, &f.document); err != nil || len(f.document.Paths) == 0 {
 		t.Fatalf("got the document %v: %v", reply, err)
@@ -176,7 +176,7 @@ func (f *fuzzed) check(r rawRequest) error {
 		}
 		return nil
 	}
-	if f.language.IsError(got) == nil {
+	if _, err := f.suite.IsError(got); err == nil {
 		return nil
 	}
 	// A request that never reaches a function is refused in API Gateway's form, and text

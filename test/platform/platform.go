@@ -54,6 +54,8 @@ type Suite struct {
 	Platform schema.Platform
 	// Construct is the id of the platform's construct: names of outputs begin with it.
 	Construct string
+	// Errors has a value of each form that the platform's errors have.
+	Errors []any
 
 	mutex sync.Mutex
 	// local are the suites on this machine, by environment of cdk.json.

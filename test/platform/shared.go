@@ -90,14 +90,14 @@ func (s *Suite) checkTokensOfUsers(t *testing.T, p Scenario) {
 		}
 	}
 	s.CheckGatewayErrors(t, on, "prod", s.Document())
-	usual := p.Language(t, on) // with valid tokens
+	p.Language(t, on) // with valid tokens
 	for _, route := range s.Platform.Routes {
 		if route.Caller != schema.CallerUser || route.Method != http.MethodGet {
 			continue
 		}
 		function, _ := s.Platform.Function(route.Function)
 		r := on.PastGateway(t, function.ConstructID(), route.Method, PathOf(route, "x"))
-		if err := usual.IsError(r); err != nil || r.Status != http.StatusUnauthorized {
+		if _, err := s.IsError(r); err != nil || r.Status != http.StatusUnauthorized {
 			t.Errorf("past the gateway: got %v, %v; want 401 in the platform's form", r, err)
 		}
 	}

@@ -1,17 +1,16 @@
 package todo
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
-	"maps"
+	"errors"
 	"net/http"
-	"net/url"
-	"strings"
+	"strconv"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/client"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -25,9 +24,9 @@ func newCaller(t testing.TB, target *target) caller {
 	c.IdempotencyKeys = true
 	if target.Run == nil {
 		t.Cleanup(func() {
-			if r, err := c.Send(context.Background(), http.MethodDelete, "/api/v1/users/me", nil, nil); err != nil ||
-				r.Status >= 500 {
-				t.Errorf("delete the user: got %v, %v", r, err)
+			_, err := client.Call(context.Background(), c, todo.DeleteUser, schema.None{}, schema.None{})
+			if err != nil && !errors.Is(err, todo.ErrUserNotFound) {
+				t.Errorf("delete the user: %v", err)
 			}
 		})
 	}
@@ -38,180 +37,69 @@ func newCaller(t testing.TB, target *target) caller {
 func newUser(t testing.TB, target *target) caller {
 	t.Helper()
 	c := newCaller(t, target)
-	read[user](t, c.Try(t, http.MethodPost, "/api/v1/users/me", profile{c.Email, "Ann"}), http.StatusCreated)
+	c.join(t)
 	return c
 }
 
-func ifMatch(version int) http.Header { return http.Header{"If-Match": {fmt.Sprintf(`"%d"`, version)}} }
+func (c caller) ann() todo.UserBody { return todo.UserBody{Email: c.Email, Name: "Ann"} }
 
-// read decodes a reply, which must have that status.
-func read[T any](t testing.TB, r onesynthtest.Reply, status int) T {
+func (c caller) join(t testing.TB) client.Answer[todo.User] {
 	t.Helper()
-	return onesynthtest.Read[T](t, r, status)
+	return onesynthtest.Call(t, c, todo.CreateUser, schema.None{}, c.ann())
 }
 
-type profile struct {
-	Email string `json:"email"`
-	Name  string `json:"name"`
-}
-
-type user struct {
-	UserID    string `json:"user_id"`
-	Email     string `json:"email"`
-	Name      string `json:"name"`
-	CreatedAt string `json:"created_at"`
-	UpdatedAt string `json:"updated_at"`
-}
-
-// input is a task as its user gives it, or what changes of one.
-type input map[string]any
-
-type task struct {
-	TaskID      string  `json:"task_id"`
-	Title       string  `json:"title"`
-	Description *string `json:"description"`
-	Status      string  `json:"status"`
-	Priority    *string `json:"priority"`
-	Category    *string `json:"category"`
-	DueDate     *string `json:"due_date"`
-	CreatedAt   string  `json:"created_at"`
-	UpdatedAt   string  `json:"updated_at"`
-	CompletedAt *string `json:"completed_at"`
-	Version     int     `json:"version"`
-}
-
-func (t task) path() string { return "/api/v1/tasks/" + t.TaskID }
-
-type page struct {
-	Tasks      []task  `json:"tasks"`
-	NextCursor *string `json:"next_cursor"`
-}
-
-type stats struct {
-	ByStatus   map[string]int `json:"by_status"`
-	ByPriority map[string]int `json:"by_priority"`
-	Total      int            `json:"total"`
-}
-
-func (c caller) create(t testing.TB, given input) task {
+// leave deletes the user.
+func (c caller) leave(t testing.TB) {
 	t.Helper()
-	return read[task](t, c.Try(t, http.MethodPost, "/api/v1/tasks", given), http.StatusCreated)
+	onesynthtest.Call(t, c, todo.DeleteUser, schema.None{}, schema.None{})
 }
 
-func (c caller) task(t testing.TB, id string) task {
+// gone checks that the caller is no user.
+func (c caller) gone(t testing.TB) {
 	t.Helper()
-	return read[task](t, c.Try(t, http.MethodGet, "/api/v1/tasks/"+id, nil), http.StatusOK)
+	if _, err := client.Call(t.Context(), c, todo.ReadUser, schema.None{}, schema.None{}); !errors.Is(err,
+		todo.ErrUserNotFound) {
+		t.Errorf("got %v; want %v", err, todo.ErrUserNotFound)
+	}
 }
 
-func (c caller) change(t testing.TB, id string, change input) task {
-	t.Helper()
-	return read[task](t, c.Try(t, http.MethodPatch, "/api/v1/tasks/"+id, change), http.StatusOK)
+func ifMatch(version int) http.Header {
+	return http.Header{"If-Match": {strconv.Quote(strconv.Itoa(version))}}
 }
 
-func (c caller) list(t testing.TB, query url.Values) page {
+func (c caller) create(t testing.TB, body todo.TaskBody) todo.Task {
 	t.Helper()
-	return read[page](t, c.Try(t, http.MethodGet, "/api/v1/tasks?"+query.Encode(), nil), http.StatusOK)
+	return onesynthtest.Call(t, c, todo.CreateTask, schema.None{}, body).Value
+}
+
+func (c caller) task(t testing.TB, id string) todo.Task {
+	t.Helper()
+	return onesynthtest.Call(t, c, todo.ReadTask, todo.TaskParams{ID: id}, schema.None{}).Value
+}
+
+func (c caller) change(t testing.TB, id string, status todo.Status) todo.Task {
+	t.Helper()
+	return onesynthtest.Call(t, c, todo.ChangeTask, todo.TaskParams{ID: id}, todo.TaskChangeBody{Status: &status}).Value
+}
+
+func (c caller) drop(t testing.TB, id string) {
+	t.Helper()
+	onesynthtest.Call(t, c, todo.DeleteTask, todo.TaskParams{ID: id}, schema.None{})
 }
 
 // all reads a list page by page to its end.
-func (c caller) all(t testing.TB, query url.Values) []task {
+func (c caller) all(t testing.TB, filter todo.TaskFilter) (all []todo.Task) {
 	t.Helper()
-	query = maps.Clone(query)
-	if query == nil {
-		query = url.Values{}
-	}
-	query.Set("limit", "100")
-	var all []task
-	for {
-		got := c.list(t, query)
-		all = append(all, got.Tasks...)
-		if got.NextCursor == nil {
+	for filter.Limit = 100; ; {
+		page := onesynthtest.Call(t, c, todo.ListTasks, filter, schema.None{}).Value
+		all = append(all, page.Tasks...)
+		if filter.Cursor = page.Next; filter.Cursor == "" {
 			return all
 		}
-		query.Set("cursor", *got.NextCursor)
 	}
 }
 
-func (c caller) stats(t testing.TB) stats {
+func (c caller) stats(t testing.TB) todo.Stats {
 	t.Helper()
-	return read[stats](t, c.Try(t, http.MethodGet, "/api/v1/tasks/stats", nil), http.StatusOK)
-}
-
-// refused checks that a reply is an error of the platform's own form, with that
-// status, and returns its text.
-func refused(t testing.TB, r onesynthtest.Reply, status int) string {
-	t.Helper()
-	if r.Status != status {
-		t.Fatalf("got %v; want %d", r, status)
-	}
-	detail, err := detailOf(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return detail
-}
-
-// detailOf reads an error of the platform's own form.
-func detailOf(r onesynthtest.Reply) (string, error) {
-	var body struct {
-		Detail string `json:"detail"`
-	}
-	decoder := json.NewDecoder(bytes.NewReader(r.Body))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&body); err != nil || body.Detail == "" {
-		return "", fmt.Errorf("got %v, which has not the form of an error: %w", r, err)
-	}
-	if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
-		return "", fmt.Errorf("got %v of content type %q", r, r.Header.Get("Content-Type"))
-	}
-	return body.Detail, nil
-}
-
-// problemsOf reads what is wrong with the fields of an input.
-func problemsOf(r onesynthtest.Reply) (map[string]string, error) {
-	var body struct {
-		Detail []struct {
-			Field   string `json:"field"`
-			Index   *int   `json:"index"`
-			Message string `json:"message"`
-		} `json:"detail"`
-	}
-	decoder := json.NewDecoder(bytes.NewReader(r.Body))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&body); err != nil || len(body.Detail) == 0 {
-		return nil, fmt.Errorf("got %v, which does not say what is wrong: %w", r, err)
-	}
-	named := map[string]string{}
-	for _, problem := range body.Detail {
-		if problem.Message == "" {
-			return nil, fmt.Errorf("got %v, which does not say what is wrong with %q", r, problem.Field)
-		}
-		named[problem.Field] = problem.Message
-	}
-	return named, nil
-}
-
-// invalid checks that a reply is 422 and names exactly the fields.
-func invalid(t testing.TB, r onesynthtest.Reply, fields ...string) {
-	t.Helper()
-	named, err := problemsOf(r)
-	if r.Status != http.StatusUnprocessableEntity || err != nil {
-		t.Fatalf("got %v, %v; want 422 on %v", r, err, fields)
-	}
-	for _, field := range fields {
-		if named[field] == "" {
-			t.Errorf("got %v; want details that name %s", r, field)
-		}
-	}
-	if len(named) != len(fields) {
-		t.Errorf("got %v; want details on %v alone", r, fields)
-	}
-}
-
-// text is the text that a field has; empty when it is null.
-func text(field *string) string {
-	if field == nil {
-		return ""
-	}
-	return *field
+	return onesynthtest.Call(t, c, todo.ReadStats, schema.None{}, schema.None{}).Value
 }

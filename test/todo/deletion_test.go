@@ -8,10 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
+	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/client"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -47,7 +50,7 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 		}))}
 	one, neighbour := newUser(t, on), newUser(t, on)
 	one.Retry = []int{http.StatusServiceUnavailable}
-	kept := neighbour.create(t, input{"title": "Another user's"})
+	kept := neighbour.create(t, todo.TaskBody{Title: "Another user's"})
 	function := on.Function(t, "Eraser")
 	const tasks = 1000
 	half := false
@@ -61,14 +64,16 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 			wait.Until(t, "the user can come back", func() (any, bool) {
 				left := on.left(t, one.ID)
 				return left, one.Try(t, http.MethodPost, "/api/v1/users/me",
-					profile{one.Email, "Ann"}).Status == http.StatusCreated ||
+					one.ann()).Status == http.StatusCreated ||
 					one.Try(t, http.MethodGet, "/api/v1/users/me", nil).Status == http.StatusOK
 			}, wait.On(on))
 		}
 		ids := on.seedTasks(t, one.ID, tasks)
 		key = onesynthtest.Key(onesynthtest.Unique("key"))
 		answered = one.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil)
-		refused(t, answered, http.StatusAccepted)
+		if answered.Status != http.StatusAccepted {
+			t.Fatalf("got %v; want 202", answered)
+		}
 		wait.Until(t, "the erasure has begun", func() (any, bool) {
 			first := on.Item(t, "AppData", "PK", "TASK#"+one.ID, "SK", "TASK#"+ids[0])
 			return first, first == nil
@@ -84,17 +89,20 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 		}
 		// The user cannot come back before the deletion is complete, which it may already be: the
 		// next eraser may be faster than the test.
-		back := one.Try(t, http.MethodPost, "/api/v1/users/me", profile{one.Email, "Ann"})
+		back := one.Try(t, http.MethodPost, "/api/v1/users/me", one.ann())
 		if counts := on.Item(t, "AppData", "PK", "COUNTS#"+one.ID, "SK", "METADATA"); counts != nil &&
 			counts["deletion"] != nil {
-			refused(t, back, http.StatusConflict)
+			suite.Refused(t, back, http.StatusConflict)
 		} else {
 			t.Log("the next eraser was faster")
 			half = false
 		}
 	}
-	refused(t, one.Try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
-	refused(t, one.Try(t, http.MethodPost, "/api/v1/tasks", input{"title": "Too late"}), http.StatusNotFound)
+	one.gone(t)
+	if _, err := client.Call(t.Context(), one, todo.CreateTask, schema.None{},
+		todo.TaskBody{Title: "Too late"}); !errors.Is(err, todo.ErrUserNotFound) {
+		t.Errorf("got %v; want %v", err, todo.ErrUserNotFound)
+	}
 	if got := one.stats(t); got.Total != 0 {
 		t.Errorf("got %+v of a user who is gone", got)
 	}
@@ -113,11 +121,11 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 	isReplay(t, one.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil), answered)
 
 	// A user who comes back is new.
-	read[user](t, one.Try(t, http.MethodPost, "/api/v1/users/me", profile{one.Email, "Ann"}), http.StatusCreated)
-	if got := one.all(t, nil); len(got) != 0 {
+	one.join(t)
+	if got := one.all(t, todo.TaskFilter{}); len(got) != 0 {
 		t.Errorf("got %d tasks of the user before", len(got))
 	}
-	if got := neighbour.task(t, kept.TaskID); !same(got, kept) {
+	if got := neighbour.task(t, kept.ID); got != kept {
 		t.Errorf("got %+v; want %+v", got, kept)
 	}
 }

@@ -2,12 +2,12 @@ package todo
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
@@ -20,11 +20,10 @@ func TestStreamAsDeployed(t *testing.T) {
 		t.Skip("skipped in a local run: the tests of lake and deletion look closer")
 	}
 	one := newUser(t, on)
-	kept, gone := one.create(t, input{"title": "Kept", "category": "home"}), one.create(t, input{"title": "Gone"})
-	one.change(t, kept.TaskID, input{"status": "in_progress"})
-	if r := one.Try(t, http.MethodDelete, gone.path(), nil); r.Status != http.StatusNoContent {
-		t.Fatalf("got %v; want 204", r)
-	}
+	kept, gone := one.create(t, todo.TaskBody{Title: "Kept", Category: "home"}),
+		one.create(t, todo.TaskBody{Title: "Gone"})
+	one.change(t, kept.ID, todo.InProgress)
+	one.drop(t, gone.ID)
 	want := [][]string{
 		{"INSERT", "Gone", "pending"}, {"INSERT", "Kept", "pending"}, {"MODIFY", "Kept", "in_progress"},
 		{"REMOVE", "Gone", "pending"},
@@ -51,9 +50,7 @@ func TestStreamAsDeployed(t *testing.T) {
 	}
 	on.Lacking(t, "views of the lake", on.checkView(t, one.ID))
 
-	if r := one.Try(t, http.MethodDelete, "/api/v1/users/me", nil); r.Status != http.StatusNoContent {
-		t.Fatalf("got %v; want 204", r)
-	}
+	one.leave(t)
 	var left []map[string]any
 	wait.Until(t, "the user is erased", func() (any, bool) {
 		left = on.left(t, one.ID)

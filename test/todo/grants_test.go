@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -12,12 +13,12 @@ import (
 func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
 	target := &target{platform.Local(on)}
 	one := newUser(t, target)
-	made := one.create(t, input{"title": "a", "status": "completed"})
+	made := one.create(t, todo.TaskBody{Title: "a", Status: todo.Completed})
 	// Small objects for the compactor to merge, from two batches.
 	if err := on.Flush(t); err != nil {
 		t.Fatal(err)
 	}
-	one.create(t, input{"title": "e"})
+	one.create(t, todo.TaskBody{Title: "e"})
 	if err := on.Flush(t); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 			request("TaskPage", http.MethodGet, "/", nil),
 			// Each index has its list, and a change of a title changes no count.
 			get("/api/v1/tasks?sort=due_date"), get("/api/v1/tasks?sort=priority"), get("/api/v1/tasks?sort=category"),
-			request("TodoAPI", http.MethodPatch, made.path(), input{"title": "b"}),
+			request("TodoAPI", http.MethodPatch, "/api/v1/tasks/"+made.ID, map[string]any{"title": "b"}),
 			{Function: "Eraser", Name: "Erase", Do: flush},
 			{Function: "LakeWriter", Name: "Write", Do: flush},
 			{Function: "LakeCompactor", Name: "Compact", Do: compact},

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
-	"time"
 
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
@@ -76,11 +76,11 @@ func (l *lake) copied(t testing.TB) *laketest.Lake {
 // storedTask is a task as the lake has it, and a user's as the API has it.
 type storedTask struct {
 	UserID string `json:"user_id"`
-	task
+	todo.Task
 }
 
 // version identifies the version of a task.
-func (s storedTask) version() string { return fmt.Sprint(s.UserID, " ", s.TaskID, " ", s.Version) }
+func (s storedTask) version() string { return fmt.Sprint(s.UserID, " ", s.ID, " ", s.Version) }
 
 // String has every field, for comparison and for failure messages.
 func (s storedTask) String() string {
@@ -147,6 +147,3 @@ func onceInFiles(t testing.TB, from *laketest.Lake) {
 		}
 	}
 }
-
-// moment is a time as the API has it.
-func moment(at time.Time) string { return at.UTC().Format(time.RFC3339) }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
@@ -60,13 +61,12 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 	ann := caller{platform.Caller{Client: platform.NewClient(t, l.Target), ID: "ann", Email: "ann@example.com"}}
 	ann.Header, ann.IdempotencyKeys = http.Header{"Authorization": {"Bearer " +
 		strings.TrimSpace(c.must(t, "token", "--sub", ann.ID))}}, true
-	read[user](t, ann.Try(t, http.MethodPost, "/api/v1/users/me", profile{ann.Email, "Ann"}), http.StatusCreated)
-	ann.create(t, input{"title": "Water the plants", "priority": "high", "due_date": "2999-12-31"})
-	milk := ann.create(t, input{"title": "Buy milk", "category": "shop, \"home\""}).TaskID
-	ann.change(t, milk, input{"status": "in_progress"})
-	ann.change(t, milk, input{"status": "completed"})
-	read[any](t, ann.Try(t, http.MethodDelete, ann.create(t, input{"title": "Nothing"}).path(), nil),
-		http.StatusNoContent)
+	ann.join(t)
+	ann.create(t, todo.TaskBody{Title: "Water the plants", Priority: todo.High, DueDate: "2999-12-31"})
+	milk := ann.create(t, todo.TaskBody{Title: "Buy milk", Category: "shop, \"home\""}).ID
+	ann.change(t, milk, todo.InProgress)
+	ann.change(t, milk, todo.Completed)
+	ann.drop(t, ann.create(t, todo.TaskBody{Title: "Nothing"}).ID)
 
 	// It lands by itself, when the batch is due.
 	answered := time.Now()

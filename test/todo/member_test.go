@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
@@ -161,11 +162,11 @@ func (m *member) learn(ctx context.Context, s step, leaving bool) error {
 		delete(m.tasks, s.task)
 	case s.reply.Status < http.StatusBadRequest && (s.kind == "create" || s.kind == "edit"):
 		got := storedTask{UserID: m.ID}
-		if err := json.Unmarshal(s.reply.Body, &got.task); err != nil {
+		if err := json.Unmarshal(s.reply.Body, &got.Task); err != nil {
 			return fmt.Errorf("got %v for %v: %w", s.reply, s.body, err)
 		}
 		m.edits.Add(1)
-		m.tasks[got.TaskID] = max(m.tasks[got.TaskID], got.Version)
+		m.tasks[got.ID] = max(m.tasks[got.ID], got.Version)
 		if _, told := m.answers[got.version()]; told {
 			return fmt.Errorf("got %v for %v: another edit has that version", s.reply, s.body)
 		}
@@ -206,7 +207,7 @@ func (m *member) come() step {
 	m.number++
 	m.tasks = map[string]int{}
 	return step{kind: "come", method: http.MethodPost, path: "/api/v1/users/me",
-		body: profile{fmt.Sprintf("%s.%d@example.com", m.ID, m.number), "Ann"}}
+		body: todo.UserBody{Email: fmt.Sprintf("%s.%d@example.com", m.ID, m.number), Name: "Ann"}}
 }
 
 // anyTask returns a task that may exist, or sometimes one that never existed; in some bursts it is
@@ -276,15 +277,15 @@ func (m *member) next() step {
 				ids = append(ids, other)
 			}
 		}
-		body := input{"action": "set_status", "task_ids": ids,
+		body := map[string]any{"action": "set_status", "task_ids": ids,
 			"status": m.oneOf("pending", "in_progress", "completed", "cancelled")}
 		return step{kind: "set", method: http.MethodPost, path: "/api/v1/tasks/bulk", body: body}
 	case n < 18:
 		return step{kind: "clear", method: http.MethodPost, path: "/api/v1/tasks/bulk",
-			body: input{"action": "delete_completed"}}
+			body: map[string]any{"action": "delete_completed"}}
 	default:
 		m.number++
 		return step{kind: "rename", method: http.MethodPut, path: "/api/v1/users/me",
-			body: profile{fmt.Sprintf("%s.%d@example.com", m.ID, m.number), "Bea"}}
+			body: todo.UserBody{Email: fmt.Sprintf("%s.%d@example.com", m.ID, m.number), Name: "Bea"}}
 	}
 }

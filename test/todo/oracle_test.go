@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -18,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
 )
 
@@ -30,11 +30,11 @@ type taskChange struct {
 
 // userChange is a change of a user, in the lake and in the table's stream.
 type userChange struct {
-	EventID   string `json:"event_id"`
-	EventName string `json:"event_name"`
-	UserID    string `json:"user_id"`
-	CreatedAt string `json:"created_at"`
-	UpdatedAt string `json:"updated_at"`
+	EventID   string         `json:"event_id"`
+	EventName string         `json:"event_name"`
+	UserID    string         `json:"user_id"`
+	CreatedAt todo.Timestamp `json:"created_at"`
+	UpdatedAt todo.Timestamp `json:"updated_at"`
 }
 
 // changes are all changes of tasks and of users by event.
@@ -65,8 +65,7 @@ func (l *lake) streamed(t testing.TB) changes {
 		case "TASK":
 			all.task(t, taskChange{id, name, taskOf(image)})
 		case "USER":
-			all.users[id] = userChange{id, name, of(image), text(at(image, "created_at")),
-				text(at(image, "updated_at"))}
+			all.users[id] = userChange{id, name, of(image), at(image, "created_at"), at(image, "updated_at")}
 		}
 	}
 	return all
@@ -138,28 +137,24 @@ func plain(image map[string]types.AttributeValue) map[string]any {
 	return item
 }
 
-// at is a time of an item as the API has it; nil if it has none.
-func at(item map[string]any, name string) *string {
-	if seconds, ok := item[name].(float64); ok {
-		return aws.String(moment(time.Unix(int64(seconds), 0)))
-	}
-	return nil
+// at is a time of an item; zero if it has none.
+func at(item map[string]any, name string) todo.Timestamp {
+	seconds, _ := item[name].(float64)
+	return todo.Timestamp(seconds)
 }
 
 // taskOf is the task in an item. What cannot be a task's attribute is left out.
 func taskOf(item map[string]any) storedTask {
-	words := func(name string) *string {
-		if s, ok := item[name].(string); ok {
-			return &s
-		}
-		return nil
+	words := func(name string) string {
+		s, _ := item[name].(string)
+		return s
 	}
 	version, _ := item["version"].(float64)
-	return storedTask{of(item), task{
-		TaskID: strings.TrimPrefix(text(words("SK")), "TASK#"),
-		Title:  text(words("title")), Description: words("description"), Status: text(words("status")),
-		Priority: words("priority"), Category: words("category"), DueDate: words("due_date"),
-		CreatedAt: text(at(item, "created_at")), UpdatedAt: text(at(item, "updated_at")),
+	return storedTask{of(item), todo.Task{
+		ID: strings.TrimPrefix(words("SK"), "TASK#"), Title: words("title"),
+		Description: todo.Text(words("description")), Status: todo.Status(words("status")),
+		Priority: todo.Priority(words("priority")), Category: todo.Text(words("category")),
+		DueDate: todo.Date(words("due_date")), CreatedAt: at(item, "created_at"), UpdatedAt: at(item, "updated_at"),
 		CompletedAt: at(item, "completed_at"), Version: int(version),
 	}}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -33,7 +34,7 @@ func TestShared(t *testing.T) {
 			if onesynthtest.Field(r.Body, "message") == "Internal Server Error" {
 				return // of the gateway: without its secret the function does not even start
 			}
-			refused(t, r, http.StatusInternalServerError)
+			suite.Refused(t, r, http.StatusInternalServerError)
 		},
 		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
 			one := newUser(t, &target{on})
@@ -42,22 +43,22 @@ func TestShared(t *testing.T) {
 			return platform.Repeat{
 				Function: "TodoAPI",
 				Send: func(ctx context.Context) (onesynthtest.Reply, error) {
-					return one.Send(ctx, http.MethodPost, "/api/v1/tasks", key, input{"title": "once"})
+					return one.Send(ctx, http.MethodPost, "/api/v1/tasks", key, todo.TaskBody{Title: "once"})
 				},
 				Made: func(t testing.TB) int {
-					all := one.all(t, nil)
+					all := one.all(t, todo.TaskFilter{})
 					if counted := one.stats(t); counted.Total != len(all) {
 						t.Errorf("got %d tasks, and %d counted", len(all), counted.Total)
 					}
 					return len(all)
 				},
 				Other: func(t testing.TB) {
-					invalid(t, one.MustSend(t, http.MethodPost, "/api/v1/tasks", key, input{"title": "other"}),
-						"Idempotency-Key")
+					suite.Invalid(t, one.MustSend(t, http.MethodPost, "/api/v1/tasks", key,
+						todo.TaskBody{Title: "other"}), http.StatusUnprocessableEntity, "Idempotency-Key")
 				},
 				// An hour, for which the claim is.
 				Waits: func(t testing.TB, r onesynthtest.Reply) {
-					refused(t, r, http.StatusConflict)
+					suite.Refused(t, r, http.StatusConflict)
 					if after, _ := r.RetryAfter(); after < 3000*time.Second || after > time.Hour {
 						t.Errorf("got %v with Retry-After %q; want an hour", r, r.Header.Get("Retry-After"))
 					}

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
 )
@@ -32,14 +34,14 @@ func TestThrottling(t *testing.T) {
 				map[string]any{"email": "new-" + c.Email, "name": "Bea"})
 		}, Check: func(t testing.TB, r routes.Request, _ onesynthtest.Reply) {
 			email := r.Body["email"].(string)
-			if got := read[user](t, on.by(t, r).Try(t, http.MethodGet, "/api/v1/users/me", nil),
-				http.StatusOK); got.Name != "Bea" || got.Email != email {
+			if got := onesynthtest.Call(t, on.by(t, r), todo.ReadUser, schema.None{},
+				schema.None{}).Value; got.Name != "Bea" || got.Email != email {
 				t.Errorf("got %+v", got)
 			}
 			// The old address is free again.
 			other := newCaller(t, on)
-			read[user](t, other.Try(t, http.MethodPost, "/api/v1/users/me",
-				profile{strings.TrimPrefix(email, "new-"), "Cy"}), http.StatusCreated)
+			other.Email = strings.TrimPrefix(email, "new-")
+			other.join(t)
 		}},
 		"DELETE /api/v1/users/me": {Prepare: func(t testing.TB) routes.Request {
 			c := newUser(t, on)
@@ -47,10 +49,10 @@ func TestThrottling(t *testing.T) {
 			deleted = append(deleted, c)
 			return c.request(http.MethodDelete, "/api/v1/users/me", nil)
 		}, Check: func(t testing.TB, r routes.Request, _ onesynthtest.Reply) {
-			refused(t, on.by(t, r).Try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
+			on.by(t, r).gone(t)
 		}},
 		"POST /api/v1/tasks": {Check: func(t testing.TB, r routes.Request, told onesynthtest.Reply) {
-			if all := on.counted(t, r, 1); len(all) == 1 && all[0].TaskID != onesynthtest.Field(told.Body, "task_id") {
+			if all := on.counted(t, r, 1); len(all) == 1 && all[0].ID != onesynthtest.Field(told.Body, "task_id") {
 				t.Errorf("got %+v; told was %v", all[0], told)
 			}
 		}},
@@ -62,7 +64,7 @@ func TestThrottling(t *testing.T) {
 				map[string]any{"action": "set_status", "task_ids": open, "status": "cancelled"})
 		}, Check: func(t testing.TB, r routes.Request, _ onesynthtest.Reply) {
 			for _, one := range on.counted(t, r, many) {
-				if changed := slices.Contains(r.Body["task_ids"].([]string), one.TaskID); changed &&
+				if changed := slices.Contains(r.Body["task_ids"].([]string), one.ID); changed &&
 					(one.Status != "cancelled" || one.Version != 2) || !changed && one.Version != 1 {
 					t.Errorf("got %+v; changed is %v", one, changed)
 				}
@@ -118,18 +120,17 @@ func (p *target) by(t testing.TB, r routes.Request) caller {
 }
 
 // counted checks how many tasks the user of a request has, and the counts against the tasks.
-func (p *target) counted(t testing.TB, r routes.Request, tasks int) []task {
+func (p *target) counted(t testing.TB, r routes.Request, tasks int) []todo.Task {
 	t.Helper()
 	c := p.by(t, r)
-	all, stats := c.all(t, nil), c.stats(t)
-	byStatus := map[string]int{}
+	all, stats := c.all(t, todo.TaskFilter{}), c.stats(t)
+	found := map[todo.Status]int{}
 	for _, one := range all {
-		byStatus[one.Status]++
+		found[one.Status]++
 	}
-	for status, n := range stats.ByStatus {
-		if n != byStatus[status] {
-			t.Errorf("got %d tasks %s, and %d counted", byStatus[status], status, n)
-		}
+	if counted := stats.ByStatus; counted != (todo.StatusCounts{Pending: found[todo.Pending],
+		InProgress: found[todo.InProgress], Completed: found[todo.Completed], Cancelled: found[todo.Cancelled]}) {
+		t.Errorf("got the tasks %v, and %+v counted", found, counted)
 	}
 	if len(all) != tasks || stats.Total != tasks {
 		t.Errorf("got %d tasks, and %d counted; want %d", len(all), stats.Total, tasks)
@@ -141,7 +142,7 @@ func (p *target) counted(t testing.TB, r routes.Request, tasks int) []task {
 func (p *target) changed(t testing.TB, r routes.Request, _ onesynthtest.Reply) {
 	t.Helper()
 	for _, one := range p.counted(t, r, 1) {
-		if status, given := r.Body["status"]; one.Version != 2 || given && one.Status != status {
+		if status, given := r.Body["status"]; one.Version != 2 || given && string(one.Status) != status {
 			t.Errorf("got %+v; want the second version, with %v", one, r.Body)
 		}
 	}
