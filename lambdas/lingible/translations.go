@@ -50,7 +50,7 @@ func (s *Service) Translate(ctx context.Context, caller Caller,
 		OriginalText: in.Text, TranslatedText: rendering.Text, Direction: in.Direction,
 		Confidence: rendering.Confidence, LowConfidence: rendering.Confidence < lingible.LowConfidence,
 		ModelUsed: s.Language.ModelID(), CreatedAt: s.Calendar.Clock.Now(),
-	}, Glosses: rendering.Glosses}
+	}, Glosses: rendering.Glosses, Meanings: rendering.Meanings}
 	if rendering.Unchanged {
 		made.Unchanged, made.DailyUsed = true, usage.Used(made.CreatedAt)
 		made.DailyLimit = usage.Tier.Limits().DailyTranslations

@@ -33,15 +33,17 @@ type ChargedTranslation struct {
 	Translation
 	// Glosses are empty of a translation to slang.
 	Glosses    []Gloss `json:"glosses,omitempty" nullable:"false" doc:"Terms that stay in the translation, since no plain words are known that fit in their place."`
+	// Meanings are empty of an unchanged text.
+	Meanings   []Gloss `json:"meanings,omitempty" nullable:"false" doc:"What the terms of slang mean that the translation replaced or, to slang, put in."`
 	Unchanged  bool    `json:"unchanged" doc:"Whether the translation is the text itself, which is not charged."`
 	DailyUsed  int     `json:"daily_used" doc:"Translations that are charged today, this one among them. Others that are made at the same moment may be missing."`
 	DailyLimit int     `json:"daily_limit"`
 }
 
-// Gloss explains a term that stays in a translation, on the wire.
+// Gloss explains a term of a translation, on the wire.
 type Gloss struct {
 	Term    string `json:"term" doc:"As the lexicon writes it." example:"clap back"`
-	Plain   string `json:"plain,omitempty" doc:"Plain words for it, which do not fit in its place. Absent if there are none." example:"answer sharply"`
+	Plain   string `json:"plain,omitempty" doc:"Plain words for it. Those of a term that stays do not fit in its place. Absent if there are none." example:"answer sharply"`
 	Meaning string `json:"meaning" example:"To reply to criticism with criticism of one's own"`
 }
 

@@ -10,6 +10,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,6 +118,9 @@ func (l *Language) Translate(ctx context.Context, in lingible.TranslationInput) 
 	}
 	found, err := l.lexicon.Translate(ctx, lingible.TranslationInput{Text: slang})
 	rendering.Terms = found.Terms
+	if !rendering.Unchanged {
+		rendering.Meanings = slices.Concat(found.Meanings, found.Glosses)
+	}
 	return rendering, err
 }
 

@@ -31,6 +31,9 @@ const (
 	goodTrends      = `{"terms":[` + goodTerm + `]}`
 )
 
+// fire is what the lexicon says of a term.
+var fire = lingible.Gloss{Term: "fire", Plain: "excellent", Meaning: "Very good"}
+
 func open(t interface {
 	Helper()
 	Fatal(...any)
@@ -40,7 +43,7 @@ func open(t interface {
 		return &lingible.Plain{Text: text, PartOfSpeech: pos}
 	}
 	embedded, err := language.New([]lingible.Entry{
-		{Term: "fire", Plain: plain("excellent", lingible.Adjective)},
+		{Term: fire.Term, Gloss: fire.Meaning, Plain: plain(fire.Plain, lingible.Adjective)},
 		{Term: "rizz", Plain: plain("charm", lingible.Noun)},
 	})
 	if err != nil {
@@ -89,7 +92,8 @@ func replies() map[string]said {
 		Example: "He has rizz.", Related: []string{"game"}}
 	second := rizz
 	second.Term = "r izz"
-	excellent := lingible.Rendering{Text: "That is excellent.", Confidence: 0.9, Terms: []string{"fire"}}
+	excellent := lingible.Rendering{Text: "That is excellent.", Confidence: 0.9, Terms: []string{"fire"},
+		Meanings: []lingible.Gloss{fire}}
 	unchanged := lingible.Rendering{Text: "It's fire.", Confidence: 0.9, Unchanged: true, Terms: []string{"fire"}}
 	doubtful := excellent
 	doubtful.Confidence = 0
@@ -183,13 +187,13 @@ func TestTermsToSlang(t *testing.T) {
 	l := open(t, server.Environment(nil))
 	got, err := l.Translate(t.Context(),
 		lingible.TranslationInput{Text: "That rizz is excellent.", Direction: lingible.ToSlang, Region: "GB"})
-	if diff := cmp.Diff(lingible.Rendering{Text: "It's fire.", Confidence: 0.5, Terms: []string{"fire"}},
-		got); err != nil || diff != "" {
+	want := lingible.Rendering{Text: "It's fire.", Confidence: 0.5, Terms: []string{"fire"}, Meanings: []lingible.Gloss{fire}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("got %v (-want +got):\n%s", err, diff)
 	}
-	want := converse.Question{System: translatePrompt, MaxTokens: 1024,
+	asked := converse.Question{System: translatePrompt, MaxTokens: 1024,
 		Data: sentence{"That rizz is excellent.", lingible.ToSlang, "GB"}}
-	if err := server.CheckAsked(want); err != nil {
+	if err := server.CheckAsked(asked); err != nil {
 		t.Error(err)
 	}
 	if l.ModelID() != conversetest.Model {

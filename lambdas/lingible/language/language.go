@@ -76,8 +76,8 @@ func (l *Language) Translate(_ context.Context, in lingible.TranslationInput) (l
 	r := l.newReading(text, in.Direction != lingible.ToSlang)
 	r.region = in.Region
 	known, counted, isFound, least := 0, 0, false, certain
-	var terms, stay []string
-	var glosses []lingible.Gloss
+	var terms, stay, replaced []string
+	var glosses, meanings []lingible.Gloss
 	var out strings.Builder
 	copied := 0
 	for i := 0; i < len(r.tokens); {
@@ -103,13 +103,16 @@ func (l *Language) Translate(_ context.Context, in lingible.TranslationInput) (l
 		if !slices.Contains(terms, s.slug) {
 			terms = append(terms, s.slug)
 		}
-		if m.stays && !slices.Contains(stay, s.slug) {
-			stay = append(stay, s.slug)
+		explained, all := &replaced, &meanings
+		if m.stays {
+			explained, all = &stay, &glosses
+		}
+		if !slices.Contains(*explained, s.slug) {
 			gloss, err := l.gloss(s)
 			if err != nil {
 				return lingible.Rendering{}, err
 			}
-			glosses = append(glosses, gloss)
+			*explained, *all = append(*explained, s.slug), append(*all, gloss)
 		}
 		if !m.stays {
 			with := r.write(m, i)
@@ -126,7 +129,7 @@ func (l *Language) Translate(_ context.Context, in lingible.TranslationInput) (l
 		i += n
 	}
 	out.WriteString(text[copied:])
-	translated := lingible.Rendering{Text: out.String(), Terms: terms, Glosses: glosses}
+	translated := lingible.Rendering{Text: out.String(), Terms: terms, Glosses: glosses, Meanings: meanings}
 	translated.Unchanged = translated.Text == text
 	if !isFound {
 		least = nothing
@@ -137,11 +140,15 @@ func (l *Language) Translate(_ context.Context, in lingible.TranslationInput) (l
 	return translated, nil
 }
 
-// gloss explains a term that stays.
+// gloss explains the term of a sense.
 func (l *Language) gloss(s sense) (lingible.Gloss, error) {
+	plain := s.own
+	if s.slang {
+		plain = s.with
+	}
 	at, _ := l.find(slugsSection, s.slug)
 	entry, err := l.entryAt(uint32(at))
-	return lingible.Gloss{Term: entry.Term, Plain: s.with, Meaning: entry.Gloss}, err
+	return lingible.Gloss{Term: entry.Term, Plain: plain, Meaning: entry.Gloss}, err
 }
 
 // knows says that a word is ordinary English, a number, or one that the lexicon uses.

@@ -292,6 +292,34 @@ func TestTerms(t *testing.T) {
 	}
 }
 
+// What is replaced is explained, each term once: with its plain words, whichever way the text is translated.
+func TestMeanings(t *testing.T) {
+	t.Parallel()
+	l := initial(t)
+	for text, to := range map[string]lingible.Direction{
+		"No cap, the burger is bussin, no cap!": lingible.ToStandard,
+		"Honestly, I am so exhausted.":          lingible.ToSlang,
+		"The committee adjourned.":              lingible.ToStandard,
+	} {
+		got := translate(l, text, to)
+		var slugs []string
+		for _, m := range got.Meanings {
+			slugs = append(slugs, lingible.Slug(m.Term))
+			slang, plain := text, got.Text
+			if to == lingible.ToSlang {
+				slang, plain = plain, slang
+			}
+			if has := strings.Contains; m.Meaning == "" || !has(strings.ToLower(slang), strings.ToLower(m.Term)) ||
+				!has(strings.ToLower(plain), m.Plain) {
+				t.Errorf("%q became %q: got the meaning %+v", text, got.Text, m)
+			}
+		}
+		if !slices.Equal(slugs, got.Terms) || (slugs == nil) != got.Unchanged {
+			t.Errorf("%q became %q: got meanings of %q, want those of %q", text, got.Text, slugs, got.Terms)
+		}
+	}
+}
+
 // Plain words are put where they fit. Elsewhere the term stays, with what it means beside the translation.
 func TestSlots(t *testing.T) {
 	t.Parallel()

@@ -142,7 +142,9 @@ func (s *Speaker) Translate(ctx context.Context, in lingible.TranslationInput) (
 		return lingible.Rendering{Text: text, Unchanged: true}, ctx.Err()
 	}
 	return lingible.Rendering{Text: string(in.Direction) + " " + text, Confidence: 0.75,
-		Terms: []string{lingible.Slug(text)}}, ctx.Err()
+		Terms:    []string{lingible.Slug(text)},
+		Meanings: []lingible.Gloss{{Term: text, Plain: string(in.Direction) + " " + text, Meaning: "It is itself"}},
+	}, ctx.Err()
 }
 
 // Validate implements [service.Language].
