@@ -2,18 +2,13 @@
 
 import {h} from '../../../kit/webapp/modules/dom.js';
 import {entrance} from '../../../kit/webapp/modules/entrance.js';
-import {client} from '../../../kit/webapp/modules/requests.js';
-import {settings} from '../../../kit/webapp/modules/settings.js';
 import {state} from '../../../kit/webapp/modules/states.js';
 import {t} from '../../../kit/webapp/modules/texts.js';
 
-export const {me: operator, behind} = await entrance(settings.signIn,
-  ({kind}) => kind === 'forbidden' ? forbidden() : null);
-
-export const {call} = client({
-  headers: async () => ({Authorization: `Bearer ${await operator.token()}`}),
+export const {me: operator, behind, call} = await entrance({
+  refused: ({kind}) => kind === 'forbidden' ? forbidden() : null,
   // forbidden: signed in, and no operator. decided: another operator has decided since this one looked.
-  kinds: {401: 'signedOut', 403: 'forbidden', DECIDED_MEANWHILE: 'decided'},
+  kinds: {403: 'forbidden', DECIDED_MEANWHILE: 'decided'},
 });
 
 const forbidden = () => state('forbidden', {text: t('state.forbidden.text', {name: operator.name()}), actions: [

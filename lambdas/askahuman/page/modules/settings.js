@@ -1,5 +1,6 @@
 // Language, notifications, and who one is.
 
+import {data, question} from '../../../kit/webapp/modules/account.js';
 import {frame} from '../../../kit/webapp/modules/app.js';
 import {h, heading, put, say} from '../../../kit/webapp/modules/dom.js';
 import {language} from '../../../kit/webapp/modules/language.js';
@@ -16,7 +17,12 @@ const intervals = [5, 15, 30, 60, 180, 720, 1440];
 
 export async function show({reload, signal}) {
   return h('div', {class: 'settings'}, heading(t('settings.title')), language(reload), await notifications(reload),
-    handle(), identity(reload, signal), data(reload, signal));
+    handle(), identity(reload, signal), data({
+      read: api.data, more: lost(signal), async erase() {
+        await api.deleteData();
+        await be(undefined, 'settings.deleteDone', reload);
+      },
+    }));
 }
 
 async function notifications(reload) {
@@ -94,23 +100,9 @@ async function be(id, done, reload) {
   say(t(done));
 }
 
-/** question is a dialog that asks before something is done that cannot be taken back. */
-function question(name, title, text, yes, act, signal) {
-  const dialog = h('dialog', {'aria-labelledby': `${name}-title`},
-    h('h2', {id: `${name}-title`}, title), h('p', null, text), lost(signal),
-    h('p', {class: 'actions'},
-      h('button', {type: 'button', onclick: () => dialog.close()}, t('action.cancel')),
-      h('button', {type: 'button', class: 'danger', onclick: async (event) => {
-        event.currentTarget.disabled = true;
-        await act();
-        dialog.close();
-      }}, yes)));
-  return dialog;
-}
-
 function identity(reload, signal) {
-  const confirm = question('reset', t('settings.resetTitle'), t('settings.resetText'), t('settings.resetDo'), () =>
-    be(undefined, 'settings.resetDone', reload), signal);
+  const confirm = question('reset', {title: t('settings.resetTitle'), text: t('settings.resetText'),
+    yes: t('settings.resetDo'), more: lost(signal)}, () => be(undefined, 'settings.resetDone', reload));
   const problem = h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true}, t('settings.anotherWrong'));
   // A code leads here, with the id where no server sees it.
   const given = new URLSearchParams(location.hash.slice(1)).get('id');
@@ -141,34 +133,6 @@ function identity(reload, signal) {
     other,
     h('p', {class: 'actions'}, h('button', {type: 'button', class: 'danger', onclick: () => confirm.showModal()},
       t('settings.reset'))), confirm);
-}
-
-/** data is what is kept about a person: to have it, and to delete it. */
-function data(reload, signal) {
-  const said = h('p', {role: 'status'});
-  const attempt = async (work) => {
-    said.textContent = t('push.working');
-    try {
-      await work();
-    } catch (error) {
-      said.textContent = t(`said.${error.kind ?? 'server'}`);
-    }
-  };
-  const confirm = question('delete', t('settings.deleteTitle'), t('settings.deleteText'), t('settings.deleteDo'), () =>
-    attempt(async () => {
-    await api.deleteData();
-    await be(undefined, 'settings.deleteDone', reload);
-  }), signal);
-  const save = () => attempt(async () => {
-    const href = URL.createObjectURL(new Blob([JSON.stringify(await api.data(), null, 2)], {type: 'application/json'}));
-    h('a', {href, download: 'ask-a-human.json'}).click();
-    URL.revokeObjectURL(href);
-    said.textContent = t('settings.saved');
-  });
-  return h('section', null, h('h2', null, t('settings.data')), h('p', null, t('settings.dataText')),
-    h('p', {class: 'actions'}, h('button', {type: 'button', onclick: save}, t('settings.save')),
-      h('button', {type: 'button', class: 'danger', onclick: () => confirm.showModal()}, t('settings.delete'))), said,
-        confirm);
 }
 
 /** lost says what waits to be sent, and is lost with the id. */

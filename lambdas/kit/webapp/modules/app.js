@@ -73,8 +73,8 @@ async function show({top = true, back = false} = {}) {
     main.removeAttribute('aria-busy');
     const title = main.querySelector('h1');
     document.title = title ? `${brief(title.textContent)} – ${name}` : name;
-    // Who listens hears where they are. The first view leaves the focus where the browser has it.
-    if (moved) title?.focus({preventScroll: true});
+    // Who listens hears where they are. The first view leaves the focus where the browser has it, or begins in its field.
+    (moved ? title : main.querySelector('[data-first]'))?.focus({preventScroll: true});
     if (top && (moved || back)) scrollTo(0, drawn ? 0 : place);
     moved = drawn = true;
     main.dataset.shown = location.pathname + location.search;

@@ -1,4 +1,5 @@
-// Checks what a page makes of the Retry-After of an answer. A wait is a number of seconds that its timers take.
+// Checks what a page makes of an answer that is an error: its kind, its message, and its Retry-After, which is a number
+// of seconds that timers take.
 
 import {readFile} from 'node:fs/promises';
 
@@ -14,5 +15,18 @@ for (const [header, least, most] of [['30', 30, 30], ['0', 1, 1], ['86401', 8640
   const {kind, after} = problemOf({status: 429, headers: new Headers({'Retry-After': header})}, '');
   if (kind === 'limited' && after >= least && after <= most) continue;
   console.log(`Retry-After: ${header.slice(0, 40)}: got ${kind} for ${after} s, want ${least} to ${most}`);
+  process.exitCode = 1;
+}
+
+for (const [status, text, kind, message] of [
+  [409, '{"error":{"code":"TAKEN","message":"a"}}', 'taken', 'a'], [409, '{"error":"b"}', 'refused', 'b'],
+  [409, '{"success":false,"message":"c","error_code":"TAKEN","details":[]}', 'taken', 'c'],
+  [422, '{"detail":[{"message":"d"},{"message":"e"}]}', 'refused', 'd; e'], [404, '{"detail":"f"}', 'gone', 'f'],
+  // Of the gateway, and of what is no error of anyone's.
+  [404, '{"message":"Not Found"}', 'gone', 'gone'], [502, '<html>', 'server', 'server'], [400, 'null', 'refused', 'refused'],
+]) {
+  const got = problemOf({status, headers: new Headers()}, text, {TAKEN: 'taken'});
+  if (got.kind === kind && got.message === message) continue;
+  console.log(`${text}: got ${got.kind} with ${got.message}, want ${kind} with ${message}`);
   process.exitCode = 1;
 }

@@ -1,7 +1,7 @@
 // Who is signed in, and the language.
 
-import {foreign, h, heading, put} from '../../../kit/webapp/modules/dom.js';
-import {language} from '../../../kit/webapp/modules/language.js';
+import {account, who} from '../../../kit/webapp/modules/account.js';
+import {h, put} from '../../../kit/webapp/modules/dom.js';
 import {t} from '../../../kit/webapp/modules/texts.js';
 import {leave, me} from './person.js';
 import {changes} from './tasks.js';
@@ -14,9 +14,6 @@ export function show({reload, signal}) {
   };
   changes.addEventListener('change', draw, {signal});
   draw();
-  return h('div', {class: 'settings'}, heading(t('account.title')),
-    h('section', null, h('h2', null, t('account.who')), foreign('p', {class: 'foreign'}, me.name()),
-      waits,
-      h('p', {class: 'actions'}, h('button', {type: 'button', onclick: () => leave()}, t('signin.leave')))),
-    language(reload));
+  // This device forgets their tasks, but for changes that wait to be sent.
+  return account(reload, who(me, () => leave('outbox', 'conflicts'), waits));
 }

@@ -2,25 +2,15 @@
 
 import {h, heading} from '../../../kit/webapp/modules/dom.js';
 import {entrance} from '../../../kit/webapp/modules/entrance.js';
-import {client} from '../../../kit/webapp/modules/requests.js';
-import {settings} from '../../../kit/webapp/modules/settings.js';
-import {keys, read, remove, write} from '../../../kit/webapp/modules/store.js';
+import {read, remove, write} from '../../../kit/webapp/modules/store.js';
 import {t} from '../../../kit/webapp/modules/texts.js';
 import * as operations from './operations.js';
 
-export const {me, behind} = await entrance(settings.signIn,
-  (error, context) => error.kind === 'gone' && !read(own('user')) ? welcome(context) : null);
-
-/** own is the name of what this device keeps of the person: no one else at this device gets it. */
-export function own(name) { return `${name}.${me.name()}`; }
-
-export const {call} = client({
-  headers: async () => ({
-    Authorization: `Bearer ${await me.token()}`,
-    'X-Timezone': Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC',
-  }),
+export const {me, behind, call, own, leave} = await entrance({
+  refused: (error, context) => error.kind === 'gone' && !read(own('user')) ? welcome(context) : null,
+  headers: () => ({'X-Timezone': Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'}),
   // changed: the task has another version. busy: an earlier attempt is still under way, or there is such a user.
-  kinds: {401: 'signedOut', 409: 'busy', 412: 'changed'},
+  kinds: {409: 'busy', 412: 'changed'},
 });
 
 /** signedIn returns a view for people who are signed in and have a user. */
@@ -55,11 +45,4 @@ function welcome({reload}) {
   }}, heading(t('welcome.title')), h('p', null, t('welcome.text')),
   h('label', {for: 'name'}, t('welcome.name')), name, h('label', {for: 'email'}, t('welcome.email')), email, wrong,
   h('p', {class: 'actions'}, h('button', {type: 'submit', class: 'primary'}, t('welcome.begin'))));
-}
-
-/** leave signs the person out. This device forgets their tasks, but for changes that wait to be sent. */
-export function leave() {
-  const kept = ['outbox', 'conflicts'].map(own);
-  for (const key of keys()) if (key.endsWith(own('')) && !kept.includes(key)) remove(key);
-  return me.leave();
 }
