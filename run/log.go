@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/run/internal/aws"
 	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 )
 
@@ -85,6 +86,8 @@ func (r *Runner) announce() {
 	}
 	fmt.Fprintf(&lines, "%-10s %s\n", "console", r.ConsoleURL())
 	fmt.Fprintf(&lines, "%-10s %s\n", "DynamoDB", r.engine.URL())
+	fmt.Fprintf(&lines, "%-10s %s  (for aws --endpoint-url: access key %s, secret %s)\n", "AWS", url(r.ports.aws),
+		Operator, aws.Secret)
 	if r.debugged != "" {
 		fmt.Fprintf(&lines, "%-10s 127.0.0.1:%d  %s under delve: attach a debugger there; requests have no time-outs\n",
 			"debugger", r.debugPort(), r.design.Load().function(r.debugged).Label)

@@ -5,12 +5,19 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
@@ -55,5 +62,48 @@ func TestPrincipals(t *testing.T) {
 	refused := runtest.Of(r).Refused()
 	if len(refused) != 1 || refused[0].Action != "execute-api:Invoke" {
 		t.Errorf("roles of functions refused %v", refused)
+	}
+}
+
+// The command aws, and SDKs, call all at the run's endpoint with the operator's credentials, and the console sends
+// messages as Amazon SQS takes them.
+func TestOperator(t *testing.T) {
+	t.Parallel()
+	r, printed := start(t, template(), nil)
+	var index struct {
+		Endpoint string `json:"aws_endpoint"`
+	}
+	if _, body := call(t, "GET", r.ConsoleURL()+"/", "", "Accept", "application/json"); json.Unmarshal([]byte(body),
+		&index) != nil || !strings.Contains(printed.String(), "\nAWS        "+index.Endpoint+"  (") {
+		t.Fatalf("got %s, printed %s", body, printed)
+	}
+	config := aws.Config{Region: "us-east-1", BaseEndpoint: &index.Endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider(run.Operator, "local", "")}
+	table := r.Parts().Assembly.Tables()[0].Name
+	key := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "by hand"}}
+	tables := dynamodb.NewFromConfig(config)
+	if _, err := tables.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: key}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := tables.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key})
+	if err != nil || len(got.Item) != 1 {
+		t.Errorf("got %v, %v", got, err)
+	}
+	queue := r.Parts().AWS.Queues()[0]
+	if _, err := sqs.NewFromConfig(config).SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &queue.URL,
+		MessageBody: aws.String("by the SDK")}); err != nil {
+		t.Error(err)
+	}
+	messages := r.ConsoleURL() + "/queues/" + queue.Name + "/messages"
+	want(t, 200, `"id"`)(call(t, "POST", messages, `{"body":"by the console","attributes":{"kind":"test"}}`))
+	want(t, 400, "Invalid characters found")(call(t, "POST", messages, `{"body":"\u0001"}`))
+	want(t, 400, "MessageBody")(call(t, "POST", messages, `{}`))
+	want(t, 404, "no queue")(call(t, "POST", r.ConsoleURL()+"/queues/none/messages", `{"body":"x"}`))
+	var bodies []string
+	for _, message := range queue.Messages() {
+		bodies = append(bodies, message.Body)
+	}
+	if diff := cmp.Diff([]string{"by the SDK", "by the console"}, bodies); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
 	}
 }

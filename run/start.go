@@ -80,6 +80,9 @@ const (
 	functionStart = 10 * time.Second
 	// bucketsFolder is the folder of the objects, in the folder of the run's data.
 	bucketsFolder = "s3"
+	// Operator is the access key with which the command aws, or an SDK, may call all at the run's endpoint of AWS. It
+	// is of the account of the first stack.
+	Operator = "operator"
 	// scheduleCaller begins the names under which schedules call AWS.
 	scheduleCaller = "schedule/"
 )
@@ -264,6 +267,7 @@ func (r *Runner) startServices(d *design) (err error) {
 	if err != nil {
 		return err
 	}
+	r.aws.Register(Operator, Operator, policy.Everything(Operator, d.assembly.Stacks[0].Account))
 	r.functions = lambda.New(lambda.Options{
 		MaxInstances: r.options.MaxInstances, Region: assembly.DefaultRegion, Endpoint: url(r.ports.aws),
 		Variables: []string{localWebhooks + strings.Join(

@@ -24,6 +24,7 @@ type commands struct {
 	Version    versionCommand    `cmd:"" group:"Start" help:"Print the version."`
 	Token      tokenCommand      `cmd:"" group:"Run" help:"Mint a token that the JWT authorizers of the running assembly accept."`
 	Schedule   scheduleCommand   `cmd:"" group:"Run" help:"List the schedules of the running assembly, or run one now."`
+	Queue      queueCommand      `cmd:"" group:"Run" help:"List the queues of the running assembly, or send a message to one."`
 	Push       pushCommand       `cmd:"" group:"Run" help:"List or clear the push messages that the running assembly has sent."`
 	Logs       logsCommand       `cmd:"" group:"Look" help:"Print the requests of the running assembly and what their functions logged; -f goes on."`
 	Lake       lakeCommand       `cmd:"" group:"Look" help:"Query a lake of the running assembly with SQL, list what is in it, or check its views."`

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -133,6 +134,59 @@ type pushClearCommand struct{ target.Console }
 // Run removes the messages.
 func (c *pushClearCommand) Run(ctx context.Context) error {
 	return c.Call(ctx, http.MethodDelete, "/push", nil, nil)
+}
+
+type queueCommand struct {
+	List queueListCommand `cmd:"" help:"List the queues of the running assembly."`
+	Send queueSendCommand `cmd:"" help:"Send a message to a queue."`
+}
+
+type queueListCommand struct {
+	target.Console
+	output.Format
+}
+
+type queueRow struct {
+	Queue    string `json:"name"`
+	Messages int    `json:"messages"`
+}
+
+// Run prints the queues.
+func (c *queueListCommand) Run(ctx context.Context) error {
+	var queues []queueRow
+	if err := c.Call(ctx, http.MethodGet, "/queues", nil, &queues); err != nil {
+		return err
+	}
+	if c.Format.Format == "text" && len(queues) == 0 {
+		fmt.Println("the running assembly has no queues")
+		return nil
+	}
+	return output.Rows(os.Stdout, c.Format, queues)
+}
+
+type queueSendCommand struct {
+	target.Console
+	Name      string            `arg:"" help:"Name of the queue, as queue list shows it."`
+	Body      string            `arg:"" optional:"" help:"Text of the message. Default: what standard input has."`
+	Attribute map[string]string `help:"Attribute of the message, a String; may be repeated." placeholder:"NAME=VALUE"`
+}
+
+// Run sends the message, and prints its id.
+func (c *queueSendCommand) Run(ctx context.Context) error {
+	if c.Body == "" {
+		read, err := io.ReadAll(os.Stdin)
+		if err != nil {
+			return fmt.Errorf("reading the message: %w", err)
+		}
+		c.Body = string(read)
+	}
+	var sent console.SentID
+	if err := c.Call(ctx, http.MethodPost, "/queues/"+url.PathEscape(c.Name)+"/messages",
+		console.NewMessage{Body: c.Body, Attributes: c.Attribute}, &sent); err != nil {
+		return err
+	}
+	fmt.Println(sent.ID)
+	return nil
 }
 
 // runScheduleCommand is the former spelling of scheduleCommand.

@@ -126,6 +126,37 @@ func (c *Console) dueMessages(r *http.Request) (MadeDue, error) {
 	return MadeDue{queue.Due()}, nil
 }
 
+// NewMessage is the body of POST /queues/{name}/messages.
+type NewMessage struct {
+	// Body is the text of the message.
+	Body string `json:"body"`
+	// Attributes are message attributes of the type String, by name.
+	Attributes map[string]string `json:"attributes,omitempty"`
+}
+
+// SentID is the answer to POST /queues/{name}/messages.
+type SentID struct {
+	// ID is that of the message.
+	ID string `json:"id"`
+}
+
+// sendMessage adds a message to a queue, past all roles.
+func (c *Console) sendMessage(r *http.Request, request NewMessage) (SentID, error) {
+	queue, err := c.queueOf(r)
+	if err != nil {
+		return SentID{}, err
+	}
+	attributes := map[string]sqs.MessageAttribute{}
+	for name, value := range request.Attributes {
+		attributes[name] = sqs.MessageAttribute{DataType: "String", StringValue: value}
+	}
+	id, err := queue.Put(request.Body, attributes)
+	if err != nil {
+		return SentID{}, &Problem{http.StatusBadRequest, err.Error()}
+	}
+	return SentID{id}, nil
+}
+
 func (c *Console) message(r *http.Request) (messageView, error) {
 	queue, err := c.queueOf(r)
 	if err != nil {

@@ -124,6 +124,7 @@ func (c *Console) messageRoutes() {
 	show(c, "GET /queues", "The queues.", c.queues)
 	serve(c, "GET /queues/{name}?limit=N", "A queue and its messages, oldest first. With a limit the bodies are cut "+
 		"at 8 KB.", c.queue)
+	take(c, "POST /queues/{name}/messages", "Sends a message to the queue, past all roles.", c.sendMessage)
 	serve(c, "GET /queues/{name}/messages/{id}", "A message.", c.message)
 	serve(c, "POST /queues/{name}/messages/{id}/again", "Does once more what failed, according to the message, and "+
 		"then removes the message.", c.again)

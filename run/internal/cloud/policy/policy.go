@@ -115,6 +115,12 @@ type Role struct {
 	trust    []trusted
 }
 
+// Everything returns a role that allows all, such as that of a person who administers the account.
+func Everything(name, account string) *Role {
+	return &Role{Name: name, ARN: "arn:aws:iam::" + account + ":role/" + name,
+		rules: []rule{{grant: Grant{Source: name, Effect: "Allow", Action: "*", Resource: "*"}}}}
+}
+
 // rule is a grant, or all that is not excepted from one.
 type rule struct {
 	grant                              Grant

@@ -198,6 +198,16 @@ func (q *Queue) Send(body string, attributes map[string]MessageAttribute) string
 	return q.send(body, attributes, q.settings().delay)
 }
 
+// Put adds a message as SendMessage does, after the queue's delay, and returns its id. It returns an [aws.Failure] for
+// what Amazon SQS refuses.
+func (q *Queue) Put(body string, attributes map[string]MessageAttribute) (string, error) {
+	message := entry{MessageBody: body, MessageAttributes: attributes}
+	if err := message.check(); err != nil {
+		return "", err
+	}
+	return message.sendTo(q)["MessageId"], nil
+}
+
 func (q *Queue) send(body string, attributes map[string]MessageAttribute, delay time.Duration) string {
 	now := time.Now()
 	message := &Message{ID: rand.Text(), Body: body, Attributes: attributes, Sent: now, VisibleAt: now.Add(delay)}

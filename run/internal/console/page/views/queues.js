@@ -37,12 +37,13 @@ async function one({parts, signal}) {
   await load();
   const path = `/queues${at(wanted)}`;
   const place = h('div');
+  const text = h('textarea', {rows: '3', spellcheck: 'false', 'aria-label': 'Message'});
   let seen = '';
   const draw = async () => {
     const queue = await get(path, {limit: most}, signal);
-    const text = JSON.stringify(queue);
-    if (text === seen) return;
-    seen = text;
+    const state = JSON.stringify(queue);
+    if (state === seen) return;
+    seen = state;
     const messages = queue.content ?? [];
     put(place, h('p', {class: 'muted'}, queue.messages === 0 ? '' : queue.messages > messages.length
       ? `The oldest ${messages.length} of ${plural(queue.messages, 'message')}.`
@@ -58,7 +59,14 @@ async function one({parts, signal}) {
   await draw();
   every(2000, draw, signal);
   return [h('ol', {class: 'crumbs', 'aria-label': 'Place'}, h('li', null, h('a', {href: '#/queues'}, 'Queues')),
-    h('li', null, wanted)), h('h1', {tabindex: '-1', title: wanted}, brief(wanted)), place];
+    h('li', null, wanted)), h('h1', {tabindex: '-1', title: wanted}, brief(wanted)), place,
+  h('details', {'data-key': 'send'}, h('summary', null, 'Send a message'), text,
+    h('div', {class: 'bar'}, action('Send', async () => {
+      const sent = await post(`${path}/messages`, {body: text.value});
+      say(`sent the message ${sent.id}`);
+      text.value = '';
+      await draw();
+    }, {key: 'send'})))];
 }
 
 /** failureOf says in a paragraph how often it was tried, and how the last attempt ended, which leads to its trace. */
