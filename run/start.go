@@ -21,6 +21,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/engine"
 	"github.com/onesynth-cdk/onesynth/internal/loopback"
+	"github.com/onesynth-cdk/onesynth/run/internal/aws"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
@@ -136,7 +137,7 @@ func (r *Runner) start(ctx context.Context) (err error) {
 	if err := r.startDatabases(ctx, d); err != nil {
 		return err
 	}
-	r.group.serve(r.ports.aws, loopback.Guard{Listener: "the endpoint of AWS"}.Handler(r.aws))
+	r.group.serve(r.ports.aws, r.guardAWS())
 	r.group.serve(r.ports.inbox, loopback.Guard{Listener: "the push inbox"}.Handler(r.inbox))
 	r.replaceConsole(d)
 	r.group.serve(r.ports.console, r.guardConsole())
@@ -457,6 +458,21 @@ func (r *Runner) replaceHandlers(d *design) {
 
 // replaceConsole makes the console show the assembly.
 func (r *Runner) replaceConsole(d *design) { r.console.replace(console.New(r.partsOf(d))) }
+
+// guardAWS keeps pages from the endpoint of AWS, but for presigned requests to buckets that allow these pages.
+func (r *Runner) guardAWS() http.Handler {
+	const listener = "the endpoint of AWS"
+	programs := loopback.Guard{Listener: listener}.Handler(r.aws)
+	pages := loopback.Guard{Listener: listener, Pages: true, Allows: r.buckets.Allows,
+		Remedy: "set Pages of the bucket in the schema, or its CORS configuration"}.Handler(r.buckets.Pages(r.aws))
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if aws.Presigned(request) || request.Method == http.MethodOptions {
+			pages.ServeHTTP(w, request)
+			return
+		}
+		programs.ServeHTTP(w, request)
+	})
+}
 
 // guardConsole keeps pages of other origins from the console, but for those that sign people in: they fetch tokens.
 func (r *Runner) guardConsole() http.Handler {

@@ -18,6 +18,12 @@ type Bucket struct {
 	Variable string
 	// RetentionDays is after how many days Amazon S3 deletes an object. Default: never.
 	RetentionDays int
+	// Retention has after how many days Amazon S3 deletes the objects of a prefix, such as "uploads/", in place of
+	// RetentionDays if it is shorter. Default: none.
+	Retention map[string]int
+	// Pages lets pages in browsers use presigned URLs of the bucket (lambdas/kit/objects): pages of the platform's own
+	// API, and of the origins that may call it. Default: the bucket has no CORS configuration.
+	Pages bool
 }
 
 // Objects are the objects of a bucket whose keys begin with a prefix.
@@ -120,7 +126,20 @@ func (p Platform) validateBuckets(f *findings) {
 			f.add(path+".RetentionDays", fmt.Sprint(b.RetentionDays),
 				"write how many days objects stay, or 0 for always")
 		}
-		if !slices.ContainsFunc(p.Functions, func(fn Function) bool { return slices.Contains(p.BucketsOf(fn), b) }) {
+		for prefix, days := range b.Retention {
+			if !matches(objectsPrefix, prefix) || days < 1 {
+				f.add(path+".Retention["+prefix+"]", fmt.Sprint(days),
+					`write folders, such as "uploads/", and at least 1 day`)
+			}
+		}
+		if b.Pages && len(p.Routes) == 0 {
+			f.add(path+".Pages", "a bucket for pages without an API",
+				"leave it out: no function signs a URL for a page, or declare the route that does")
+		}
+		used := func(fn Function) bool {
+			return slices.ContainsFunc(p.BucketsOf(fn), func(other Bucket) bool { return other.Name == b.Name })
+		}
+		if !slices.ContainsFunc(p.Functions, used) {
 			f.add(path, "a bucket that no function uses",
 				"name it in the Puts, Gets or OnObjects of a function, or leave it out")
 		}

@@ -55,6 +55,12 @@ func TestValidateBuckets(t *testing.T) {
 		}, "Buckets[Exports].Variable", `"EXPORTS_BUCKET"`, "Secrets[Key].Variable has this one"},
 		"ErrRetention": {bucket(func(b *schema.Bucket) { b.RetentionDays = -1 }), "Buckets[Exports].RetentionDays",
 			"-1", "always"},
+		"ErrRetentionOfAll": {bucket(func(b *schema.Bucket) { b.Retention = map[string]int{"": 1} }),
+			"Buckets[Exports].Retention[]", "1", "folders"},
+		"ErrRetentionOfPrefix": {bucket(func(b *schema.Bucket) { b.Retention = map[string]int{"uploads/": 0} }),
+			"Buckets[Exports].Retention[uploads/]", "0", "at least 1 day"},
+		"ErrPages": {func(p *schema.Platform) { p.Buckets[0].Pages, p.Routes = true, nil }, "Buckets[Exports].Pages",
+			"without an API", "declare the route"},
 		"ErrUnused": {func(p *schema.Platform) {
 			p.Functions = p.Functions[:len(p.Functions)-1]
 		}, "Buckets[Exports]", "no function uses", "Puts, Gets or OnObjects"},

@@ -3,6 +3,8 @@
 package bucket
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -29,6 +31,8 @@ type Props struct {
 	Objects string
 	// RetentionDays is after how many days Amazon S3 deletes an object. Default: never.
 	RetentionDays int
+	// Retention has after how many days Amazon S3 deletes the objects of a prefix, by the prefix. Default: none.
+	Retention map[string]int
 	// LogPrefix is the prefix of the keys of access logs, such as "lake/". Required, unless RemoveWithStack is set.
 	LogPrefix string
 	// LogRetention is how long access logs are kept. Default: [props.OneMonth].
@@ -62,6 +66,11 @@ func New(scope constructs.Construct, p Props) *Bucket {
 	}
 	if p.RetentionDays > 0 {
 		rules = append(rules, expiry(p.Objects, p.RetentionDays))
+	}
+	for _, prefix := range slices.Sorted(maps.Keys(p.Retention)) {
+		rule := expiry(prefix, p.Retention[prefix])
+		rule.Id = &prefix // with its slash, it is none of the ids above
+		rules = append(rules, rule)
 	}
 	encryption := awss3.BucketEncryption_S3_MANAGED
 	var cached *bool
@@ -138,6 +147,19 @@ func (b *Bucket) addAccessLogs(scope constructs.Construct, p Props) {
 	b.resource().SetLoggingConfiguration(&awss3.CfnBucket_LoggingConfigurationProperty{
 		DestinationBucketName: b.AccessLogs.BucketName(),
 		LogFilePrefix:         &p.LogPrefix,
+	})
+}
+
+// pagesMaxAge is how long, in seconds, a browser need not ask again whether it may send a request.
+const pagesMaxAge = 300
+
+// AllowPages lets pages of these origins send requests with presigned URLs: GET and PUT, with the header Content-Type
+// ("Elements of a CORS configuration", Amazon S3 user guide).
+func (b *Bucket) AllowPages(origins ...string) {
+	b.Resource.AddCorsRule(&awss3.CorsRule{
+		AllowedMethods: &[]awss3.HttpMethods{awss3.HttpMethods_GET, awss3.HttpMethods_PUT},
+		AllowedOrigins: jsii.Strings(origins...), AllowedHeaders: jsii.Strings("content-type"),
+		ExposedHeaders: jsii.Strings("ETag"), MaxAge: jsii.Number(pagesMaxAge),
 	})
 }
 

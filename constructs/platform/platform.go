@@ -216,6 +216,7 @@ func (p *Platform) addBuckets() {
 	for _, described := range p.Schema.Buckets {
 		p.Buckets[described.Name] = bucket.New(constructs.NewConstruct(p.construct, &described.Name), bucket.Props{
 			RetentionDays:   described.RetentionDays,
+			Retention:       described.Retention,
 			LogPrefix:       "objects/",
 			LogRetention:    p.props.LogRetention,
 			RemoveWithStack: p.props.RemoveWithStack,
@@ -291,6 +292,20 @@ func (p *Platform) addAPI() {
 		Key:            p.props.Key,
 	})
 	p.addSignIn()
+	for _, b := range p.Schema.Buckets {
+		if b.Pages {
+			p.Buckets[b.Name].AllowPages(p.pageOrigins()...)
+		}
+	}
+}
+
+// pageOrigins are the origins of pages that may use the platform: its own API's, and those that may call it.
+func (p *Platform) pageOrigins() []string {
+	own := p.API.URL()
+	if d := p.props.domain(); d.Name != "" {
+		own = "https://" + d.Name
+	}
+	return append([]string{own}, p.props.AllowedOrigins...)
 }
 
 // addLakes declares the lakes of the schema. Their functions are built here, once, unless the

@@ -150,7 +150,7 @@ func declareExporting(app awscdk.App, build *gofunction.Build) {
 	described.Functions = append(described.Functions, schema.Function{Name: "report", Description: "reports",
 		Trigger: schema.OnSignUp{}, Timeout: 5 * time.Second})
 	described.Buckets = []schema.Bucket{{Name: "Exports", Description: "exports", Variable: "EXPORTS_BUCKET",
-		RetentionDays: 30}}
+		RetentionDays: 30, Retention: map[string]int{"uploads/": 2}, Pages: true}}
 	uploads := schema.Objects{Bucket: "Exports", Prefix: "uploads/"}
 	hello := &described.Functions[0]
 	hello.Trigger, hello.Gets, hello.Puts = schema.OnObjects{Objects: uploads}, []schema.Objects{uploads},
@@ -159,7 +159,8 @@ func declareExporting(app awscdk.App, build *gofunction.Build) {
 	stack := awscdk.NewStack(app, jsii.String("exporting"), nil)
 	platform.Declare(&others{}, stack, "Own", described, platform.Declaration{
 		Props: platform.Props{Build: build, Key: awskms.NewKey(stack, jsii.String("Key"), nil),
-			NoDashboard: true, MemoryMegabytes: map[string]int{"report": 512}},
+			NoDashboard: true, MemoryMegabytes: map[string]int{"report": 512},
+			AllowedOrigins: []string{"https://app.example.com"}},
 		Environment: map[string]map[string]string{"hello": {"GREETING": "Hi"}},
 		Agents:      []string{"exporter", "reader"}, AgentScopes: map[string][]string{"reader": {}},
 	})

@@ -83,7 +83,7 @@ func New(options Options, services map[string]Service) *Server {
 // ServeHTTP serves one request of an AWS SDK.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	call, err := s.identify(r)
-	if err != nil {
+	if call == nil {
 		WriteError(w, err)
 		return
 	}
@@ -99,7 +99,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if service == nil {
 		service = Operations(nil)
 	}
-	needed, err := service.Needs(call)
+	var needed []Permission
+	if err == nil {
+		needed, err = service.Needs(call)
+	}
 	call.Targets = targets(needed)
 	for _, permission := range needed {
 		if err == nil {
@@ -189,10 +192,15 @@ func (c *Call) ReadBody() (err error) {
 // accessPattern is how lambdas/kit/dynamo says in the User-Agent which access pattern a request is for.
 var accessPattern = regexp.MustCompile(`\baccess-pattern/(\S+)`)
 
-// identify finds the caller by the access key that signed the request, and the operation that it is for.
+// identify finds the caller by the access key that signed the request, and the operation that it is for. With a call
+// and an error, the caller is known, and the service refuses the call.
 func (s *Server) identify(r *http.Request) (*Call, error) {
 	key, scope := credential(r.Header.Get("Authorization"))
-	if key == "" {
+	presigned := Presigned(r)
+	if presigned {
+		key, scope = credential("Credential=" + r.URL.Query().Get("X-Amz-Credential"))
+	}
+	if key == "" || presigned && (len(scope) != 4 || scope[2] != "s3") {
 		return nil, &Failure{Type: "com.amazon.coral.service#MissingAuthenticationTokenException",
 			Message: "Request is missing Authentication Token"}
 	}
@@ -216,6 +224,9 @@ func (s *Server) identify(r *http.Request) (*Call, error) {
 	}
 	call.caller = &caller{function: registered.function, role: registered.role, region: call.Region,
 		decisions: registered.decisions}
+	if presigned {
+		return call, checkPresigned(r, key, scope, call.Began)
+	}
 	return call, nil
 }
 

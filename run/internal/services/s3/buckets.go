@@ -2,8 +2,9 @@
 //
 // It is the storage behind gofakes3, which speaks S3's protocol: only the assembly's buckets exist, an object is
 // replaced as a whole or not at all, a reader of an object keeps what it began to read, and listings are in S3's order
-// with its pages. Versions, lifecycle rules and bucket policies have no effect. A bucket with
-// NotificationConfiguration.EventBridgeConfiguration tells of new objects; other notifications are refused.
+// with its pages. Versions, lifecycle rules and bucket policies have no effect; CORS rules do
+// ([Store.Pages]). A bucket with NotificationConfiguration.EventBridgeConfiguration tells of new objects; other
+// notifications are refused.
 package s3
 
 import (
@@ -83,8 +84,9 @@ func (s *Store) OnCreated(hear func(Created)) { s.onCreated = hear }
 type bucket struct {
 	name, arn       string
 	account, region string
-	// events says that the bucket sends events to Amazon EventBridge.
+	// events says that the bucket sends events to Amazon EventBridge, and cors which pages may use it.
 	events  bool
+	cors    []corsRule
 	created time.Time
 	dir     string
 	// keys are those of objects, in S3's order: of their UTF-8 bytes.
@@ -130,16 +132,18 @@ func (s *Store) Prepare(source *assembly.Assembly) (apply func(), err error) {
 	s.mutex.RLock()
 	former := s.buckets
 	s.mutex.RUnlock()
-	next, events := map[string]*bucket{}, map[string]bool{}
+	next, events, cors := map[string]*bucket{}, map[string]bool{}, map[string][]corsRule{}
 	for _, resource := range source.Resources("AWS::S3::Bucket") {
 		var declared struct {
 			NotificationConfiguration struct{ EventBridgeConfiguration map[string]any }
+			CorsConfiguration         struct{ CorsRules []corsRule }
 		}
 		if err := resource.Decode(&declared); err != nil {
 			return nil, err
 		}
 		bridge := declared.NotificationConfiguration.EventBridgeConfiguration
 		events[resource.Name] = bridge != nil && bridge["EventBridgeEnabled"] != false
+		cors[resource.Name] = declared.CorsConfiguration.CorsRules
 		if next[resource.Name] = former[resource.Name]; next[resource.Name] != nil {
 			continue
 		}
@@ -156,7 +160,7 @@ func (s *Store) Prepare(source *assembly.Assembly) (apply func(), err error) {
 		defer s.mutex.Unlock()
 		s.buckets = next
 		for name, one := range next {
-			one.events = events[name]
+			one.events, one.cors = events[name], cors[name]
 		}
 	}, nil
 }

@@ -200,8 +200,11 @@ func (*Service) Refuse(w http.ResponseWriter, call *aws.Call, err error) {
 	}
 	var failed *failure
 	var denied *aws.DeniedError
+	var unsigned *aws.Failure
 	switch {
 	case errors.As(err, &failed):
+	case errors.As(err, &unsigned):
+		failed = &failure{Code: unsigned.Type, Message: unsigned.Message, status: unsigned.Status}
 	case errors.As(err, &denied):
 		failed = &failure{Code: "AccessDenied", Message: denied.Error(), status: http.StatusForbidden}
 	default:
