@@ -104,6 +104,9 @@ type Props struct {
 	// Domain is the API's own domain name. Default: none, the API has the name that
 	// Amazon API Gateway gives it.
 	Domain Domain
+	// PublicURL is the address that callers use, if it is not the API's own: that of a firewall before the API, for
+	// example. An https URL without a slash at the end. Default: the API's own.
+	PublicURL string
 	// LogRetention is how long access logs are kept. Default: [props.OneMonth].
 	LogRetention props.LogRetention
 	// Key is a customer managed key of AWS KMS that encrypts the access logs. If the
@@ -127,6 +130,9 @@ const MaximumAudiences = 50
 // issuerURL is an https URL without query and fragment ("OpenID Connect Discovery
 // 1.0", section 3).
 var issuerURL = regexp.MustCompile(`^https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[^\s?#]*)?$`)
+
+// publicURL is an https URL without query, fragment and a slash at its end.
+var publicURL = regexp.MustCompile(`^https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~-]+)*$`)
 
 // origin is what a browser sends as Origin (RFC 6454, section 7).
 var origin = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$`)
@@ -177,6 +183,7 @@ func (p Props) Validate() error {
 	p.Domain.Check(&f, "Props.Domain.Name", "Props.Domain.CertificateARN", "Props.Domain.Zone",
 		"Props.Domain.KeepDefaultEndpoint", "Props.Domain.TrustStore", "Props.Domain.BasePath", "Props.Domain.Shared",
 		"")
+	CheckPublicURL(&f, "Props.PublicURL", p.PublicURL)
 	p.LogRetention.Check(&f, "Props.LogRetention")
 	key.Check(&f, "Props.Key", p.Key, "")
 	return f.Err()
@@ -273,6 +280,13 @@ func CheckRouteThrottles(f *finding.List, path string, throttles map[string]Thro
 	}
 }
 
+// CheckPublicURL adds a finding at path if callers cannot use the address; "" is the default.
+func CheckPublicURL(f *finding.List, path, address string) {
+	if address != "" && !publicURL.MatchString(address) && !props.IsToken(address) {
+		f.Add(path, address, "an https URL without a slash at the end", `write it as in "https://api.example.com"`)
+	}
+}
+
 // CheckOrigins adds a finding for each origin that no browser would send.
 func CheckOrigins(f *finding.List, path string, origins []string) {
 	for i, o := range origins {
@@ -356,6 +370,7 @@ func New(scope constructs.Construct, id string, p Props) *API {
 	} else {
 		a.url = *a.Resource.ApiEndpoint()
 	}
+	a.url = cmp.Or(p.PublicURL, a.url)
 	return a
 }
 
@@ -531,5 +546,6 @@ func (a *API) addStage(p Props) {
 	}
 }
 
-// URL returns the API's base URL, without a slash at the end: with its own domain name and base path, if it has one.
+// URL returns the address that callers use, without a slash at the end: Props.PublicURL, or the API's own, with its
+// domain name and base path if it has one.
 func (a *API) URL() string { return a.url }

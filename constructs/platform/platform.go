@@ -288,6 +288,7 @@ func (p *Platform) addAPI() {
 		Throttles:      p.props.Throttles,
 		RouteThrottles: p.props.RouteThrottles,
 		Domain:         p.props.domain(),
+		PublicURL:      p.props.PublicURL,
 		LogRetention:   p.props.LogRetention,
 		Key:            p.props.Key,
 	})

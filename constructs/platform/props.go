@@ -141,6 +141,11 @@ type Props struct {
 	// it. Default: none.
 	SharedDomain awsapigatewayv2.IDomainName `json:"-"`
 
+	// PublicURL is the address that people and programs use, if something stands before the API, such as a firewall or
+	// an entry of package edge: an https URL such as "https://tasks.example.com". Sign-in pages send people back there,
+	// and outputs and documents name it. With a page it has no path. Default: the API's own address.
+	PublicURL string
+
 	// LogLevel is "debug", "info", "warn" or "error". Default: "info".
 	LogLevel string
 	// LogRetention is how long logs are kept. Default: [props.OneMonth].
@@ -243,7 +248,8 @@ func (p Props) Check(f *finding.List, path, region string, described schema.Plat
 	httpapi.CheckRouteThrottles(f, path+".RouteThrottles", p.RouteThrottles, described.Routes)
 	p.domain().Check(f, path+".DomainName", path+".CertificateARN", path+".HostedZone", path+".KeepDefaultEndpoint",
 		path+".TrustStore", path+".BasePath", path+".SharedDomain", region)
-	p.checkBasePath(f, path+".BasePath", described)
+	httpapi.CheckPublicURL(f, path+".PublicURL", p.PublicURL)
+	p.checkPagePaths(f, path, described)
 	p.settings().Check(f, path, path, region)
 	ofAPI := props.Map(described.Routes, func(r schema.Route) string { return r.Function })
 	p.sizes().Check(f, path, sized, ofAPI)
@@ -254,14 +260,22 @@ func (p Props) Check(f *finding.List, path, region string, described schema.Plat
 	p.Own.check(f, path+".Own", described, p.Architecture)
 }
 
-// checkBasePath adds a finding for a base path of an API that serves the files of a page.
-func (p Props) checkBasePath(f *finding.List, path string, described schema.Platform) {
+// checkPagePaths adds a finding for each path of an address below which the API would serve the files of a page.
+func (p Props) checkPagePaths(f *finding.List, path string, described schema.Platform) {
 	page := slices.IndexFunc(described.Routes, func(r schema.Route) bool {
 		return r.OutsideAPI && strings.HasSuffix(r.Path, "/assets/{path+}")
 	})
-	if p.BasePath != "" && page >= 0 {
-		f.Add(path, p.BasePath, "none on a platform that serves a page ("+described.Routes[page].Key()+")",
-			"leave the page out, or let the platform have a domain name of its own")
+	if page < 0 {
+		return
+	}
+	allowed := "none on a platform that serves a page (" + described.Routes[page].Key() + ")"
+	const remedy = "leave the page out, or let the platform have a domain name of its own"
+	if p.BasePath != "" {
+		f.Add(path+".BasePath", p.BasePath, allowed, remedy)
+	}
+	if _, below, _ := strings.Cut(strings.TrimPrefix(p.PublicURL, "https://"), "/"); below != "" &&
+		!props.IsToken(p.PublicURL) {
+		f.Add(path+".PublicURL", p.PublicURL, "a path: "+allowed, remedy)
 	}
 }
 

@@ -42,6 +42,11 @@ func TestPropsValidate(t *testing.T) {
 		"ErrPageBelowBasePath": {todo.Props{Page: true, Props: platform.Props{DomainName: "api.example.com",
 			CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1", BasePath: "tasks"}},
 			[]string{"Props.BasePath"}},
+		"ErrPageBelowPublicPath": {todo.Props{Page: true, Props: platform.Props{
+			PublicURL: "https://api.example.com/tasks"}}, []string{"Props.PublicURL"}},
+		"PublicURL": {todo.Props{Page: true, Props: platform.Props{PublicURL: "https://tasks.example.com"}}, nil},
+		"ErrPublicURL": {todo.Props{Props: platform.Props{PublicURL: "https://tasks.example.com/"}},
+			[]string{"Props.PublicURL"}},
 		"BasePath": {todo.Props{Props: platform.Props{DomainName: "api.example.com",
 			CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1", BasePath: "tasks"}}, nil},
 		"ErrPageOfIssuer": {with(func(p *todo.Props) { p.Page = true }), []string{"Props.Page"}},

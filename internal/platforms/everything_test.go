@@ -68,6 +68,7 @@ func declareEverything(app awscdk.App) {
 		common.Key, common.VPC, common.AlarmTopic = key, network, topic
 		common.Prefix, common.DeletionProtection, common.Tracing = "company-"+name, true, true
 		common.DomainName, common.CertificateARN, common.HostedZone = name+".example.com", certificate(region), zone
+		common.PublicURL = "https://public-" + name + ".example.com"
 		common.TrustStore = httpapi.TrustStore{URI: "s3://trust/authorities.pem", Version: "1"}
 		common.AllowedOrigins = []string{"https://app.example.com"}
 		common.Tables.All.Replicas = []table.Replica{{Region: "eu-central-1",
@@ -152,6 +153,20 @@ func TestEverything(t *testing.T) {
 		}
 		if cycle := template.Cycle(); cycle != nil {
 			t.Errorf("%s: resources need each other: %s", name, strings.Join(cycle, " -> "))
+		}
+		for id, client := range template.OfType("AWS::Cognito::UserPoolClient") {
+			for _, back := range synthtest.List(client.Properties["CallbackURLs"]) {
+				if address := synthtest.Text(back); strings.Contains(id, "Page") &&
+					!strings.HasPrefix(address, "https://public-"+name+".example.com/") {
+					t.Errorf("%s: %s sends people to %s, want the public address", name, id, address)
+				}
+			}
+		}
+		for output, value := range template.Outputs {
+			if url := synthtest.Text(value.Value); strings.HasSuffix(output, "ApiUrl") &&
+				url != "https://public-"+name+".example.com" {
+				t.Errorf("%s: the output %s is %s, want the public address", name, output, url)
+			}
 		}
 		for id, f := range template.OfType("AWS::Lambda::Function") {
 			variables, _ := synthtest.At(f.Properties, "Environment", "Variables").(map[string]any)

@@ -24,6 +24,10 @@ const (
 	TokenScopeVariable  = "SCOPE"
 )
 
+// PublicURLVariable is the environment variable of the function mcpapi with the address that agents use, if it is not
+// the API's own.
+const PublicURLVariable = "PUBLIC_URL"
+
 // BasePathVariable is the environment variable of the function mcpapi with the base path of the API's domain name. It
 // is absent if the domain name has none.
 const BasePathVariable = "BASE_PATH"

@@ -28,6 +28,8 @@ type Handler struct {
 	Issuer string
 	// Scope is what tokens of the issuer have to ask for. Empty: nothing.
 	Scope string
+	// PublicURL is the address that agents use, without a slash at the end. Empty: that of the request.
+	PublicURL string
 	// BasePath begins the paths of the API at its domain name, without slashes around it. Empty: nothing does.
 	BasePath string
 	// Parts is as in [Server].
@@ -208,8 +210,11 @@ func (h *Handler) metadata(w http.ResponseWriter, r *http.Request, path string) 
 	if h.BasePath != "" {
 		path = "/" + h.BasePath + path
 	}
-	about := protectedResource{Resource: (&url.URL{Scheme: scheme, Host: r.Host, Path: path}).String(),
-		Name: "Ask-a-Human"}
+	resource := (&url.URL{Scheme: scheme, Host: r.Host, Path: path}).String()
+	if h.PublicURL != "" {
+		resource = h.PublicURL + path
+	}
+	about := protectedResource{Resource: resource, Name: "Ask-a-Human"}
 	if h.Issuer != "" {
 		about.AuthorizationServers, about.BearerMethods = []string{h.Issuer}, []string{"header"}
 	}

@@ -188,21 +188,28 @@ func TestBatches(t *testing.T) {
 // whole address.
 func TestMetadataNamesTheIssuer(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(t, func(p *platform) {
-		p.handler.Issuer, p.handler.Scope = "https://issuer.example.com", "askahuman/call"
-		p.handler.BasePath = "team/v1"
-	})
-	reply, err := http.Get(p.url + "/.well-known/oauth-protected-resource/mcp")
-	if err != nil {
-		t.Fatal(err)
+	for resource, change := range map[string]func(h *mcp.Handler){
+		`/team/v1/mcp","auth`: func(h *mcp.Handler) { h.BasePath = "team/v1" },
+		`"resource":"https://asks.example.com/mcp",`: func(h *mcp.Handler) {
+			h.PublicURL = "https://asks.example.com"
+		},
+	} {
+		p := newPlatform(t, func(p *platform) {
+			p.handler.Issuer, p.handler.Scope = "https://issuer.example.com", "askahuman/call"
+			change(p.handler)
+		})
+		reply, err := http.Get(p.url + "/.well-known/oauth-protected-resource/mcp")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reply.Body.Close()
+		body, err := io.ReadAll(reply.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		says(t, string(body), `"authorization_servers":["https://issuer.example.com"]`,
+			`"scopes_supported":["askahuman/call"]`, `"bearer_methods_supported":["header"]`, resource)
 	}
-	defer reply.Body.Close()
-	body, err := io.ReadAll(reply.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	says(t, string(body), `"authorization_servers":["https://issuer.example.com"]`,
-		`"scopes_supported":["askahuman/call"]`, `"bearer_methods_supported":["header"]`, `/team/v1/mcp","auth`)
 }
 
 // Without waiting, there is no tool that waits, and none is recommended.

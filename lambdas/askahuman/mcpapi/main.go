@@ -18,9 +18,10 @@ func main() {
 		}
 		handler := &mcp.Handler{
 			API: agents.Handler(), Log: environment.Log, Parts: agents.Parts,
-			Issuer:   environment.Getenv(askahuman.TokenIssuerVariable),
-			Scope:    environment.Getenv(askahuman.TokenScopeVariable),
-			BasePath: environment.Getenv(askahuman.BasePathVariable),
+			Issuer:    environment.Getenv(askahuman.TokenIssuerVariable),
+			Scope:     environment.Getenv(askahuman.TokenScopeVariable),
+			PublicURL: environment.Getenv(askahuman.PublicURLVariable),
+			BasePath:  environment.Getenv(askahuman.BasePathVariable),
 		}
 		return handler.Serve(), nil
 	})
