@@ -8,14 +8,22 @@ package edge
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudfront"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awswafv2"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/outputs"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
@@ -49,8 +57,8 @@ func (o Origin) check(f *finding.List, region string) {
 type FirewallProps struct {
 	// Origin is the API. Its certificate is in us-east-1. Required.
 	Origin Origin
-	// DomainName is what clients call, such as "api.example.com". Its DNS record has to point to the distribution.
-	// Required.
+	// DomainName is what clients call, such as "api.example.com", and the platform's PublicURL names. Its DNS record
+	// has to point to the output DistributionDomainName. Required.
 	DomainName string
 	// CertificateARN is its certificate of AWS Certificate Manager, in us-east-1. Required.
 	CertificateARN string
@@ -60,6 +68,11 @@ type FirewallProps struct {
 	// WebACLARN is a web ACL of your own, of the scope CLOUDFRONT. Default: one with the rules that AWS manages against
 	// common attacks and known bad inputs, and with RequestsPerAddress.
 	WebACLARN string
+	// AlarmTopic is notified when the alarm goes off, and when it is over: a topic in us-east-1. Default: the alarm
+	// notifies no one.
+	AlarmTopic awssns.ITopic
+	// LogRetention is how long access logs are kept. Default: [props.OneMonth].
+	LogRetention props.LogRetention
 }
 
 // Validate returns a [finding.List] with all invalid props, or nil.
@@ -72,6 +85,8 @@ func (p FirewallProps) Validate() error {
 	httpapi.Domain{Name: p.DomainName, CertificateARN: p.CertificateARN}.Check(&f, "Props.DomainName",
 		"Props.CertificateARN", "", "", "", "", "", global)
 	f.Limits("Props", p)
+	props.CheckResource(&f, "Props.AlarmTopic", p.AlarmTopic, global)
+	p.LogRetention.Check(&f, "Props.LogRetention")
 	if p.WebACLARN != "" && p.RequestsPerAddress != 0 {
 		f.Add("Props.RequestsPerAddress", p.RequestsPerAddress, "0 with a WebACLARN",
 			"write the limit into that web ACL")
@@ -86,6 +101,11 @@ type Firewall struct {
 	Distribution awscloudfront.CfnDistribution
 	// WebACL is nil with FirewallProps.WebACLARN.
 	WebACL awswafv2.CfnWebACL
+	// AccessLogs receive one JSON object per request, in the log group /aws/vendedlogs/<stack>/<its logical id>: where
+	// it came from, how it ended, and how long it took. They have no path, no query, no header and no body.
+	AccessLogs awslogs.LogGroup
+	// Alarm goes off when 1 of 100 requests fails, such as when the certificate that it shows the API has expired.
+	Alarm awscloudwatch.Alarm
 }
 
 // NewFirewall declares a firewall, in a stack of us-east-1; the platform may be in another region. Before it declares
@@ -129,14 +149,65 @@ func NewFirewall(scope constructs.Construct, id string, p FirewallProps) *Firewa
 				},
 			},
 		})
+	f.addAccessLogs(p.LogRetention)
+	f.Alarm = alarm.New(f, "ServerErrorAlarm", alarm.Props{Metric: f.MetricServerErrorRate(nil), Threshold: failing,
+		Topic: p.AlarmTopic, Description: "Firewall of " + p.Origin.DomainName + ": 1 of 100 requests fails. " +
+			"If the API's own alarm is quiet, look at the client certificate and at the API's domain name."})
+	o := outputs.New(f, scope, id)
+	o.Add("DistributionDomainName", "Where the DNS record of "+p.DomainName+" has to point to",
+		f.Distribution.AttrDomainName())
+	o.Add("DistributionId", "Id of the distribution", f.Distribution.AttrId())
+	o.Add("AccessLogsName", "Log group of the access logs", f.AccessLogs.LogGroupName())
 	return f
+}
+
+// failing is the percentage of failed requests at which the alarm goes off.
+const failing = 1
+
+// accessLogFields are what the access log has of a request ("Standard logging reference", log file fields). A path may
+// contain a capability, and a query what people look for.
+var accessLogFields = []string{"date", "time", "x-edge-request-id", "x-edge-location", "c-ip", "cs-method",
+	"cs-protocol", "sc-status", "x-edge-result-type", "x-edge-detailed-result-type", "sc-bytes", "cs-bytes",
+	"time-taken", "time-to-first-byte"}
+
+// addAccessLogs declares the log group, and the delivery to it ("Configure standard logging (v2)"). Under its name,
+// Amazon CloudWatch Logs lets the delivery in by itself.
+func (f *Firewall) addAccessLogs(retention props.LogRetention) {
+	f.AccessLogs = awslogs.NewLogGroup(f, jsii.String("AccessLogs"), &awslogs.LogGroupProps{
+		Retention: retention.Days(), RemovalPolicy: awscdk.RemovalPolicy_DESTROY})
+	group := f.AccessLogs.Node().DefaultChild().(awslogs.CfnLogGroup)
+	group.SetLogGroupName(jsii.String("/aws/vendedlogs/" + *awscdk.Aws_STACK_NAME() + "/" + *group.LogicalId()))
+	// Names of deliveries have 60 characters, and are unique in an account ("PutDeliverySource").
+	sum := sha256.Sum256([]byte(*awscdk.Stack_Of(f).StackName() + "/" + *f.Node().Addr()))
+	id := "firewall-" + hex.EncodeToString(sum[:8])
+	source := awslogs.NewCfnDeliverySource(f, jsii.String("AccessLogSource"), &awslogs.CfnDeliverySourceProps{
+		Name: &id, LogType: jsii.String("ACCESS_LOGS"), ResourceArn: jsii.String(fmt.Sprintf(
+			"arn:%s:cloudfront::%s:distribution/%s", *awscdk.Aws_PARTITION(), *awscdk.Aws_ACCOUNT_ID(),
+			*f.Distribution.AttrId()))})
+	destination := awslogs.NewCfnDeliveryDestination(f, jsii.String("AccessLogDestination"),
+		&awslogs.CfnDeliveryDestinationProps{Name: &id, OutputFormat: jsii.String("json"),
+			DestinationResourceArn: f.AccessLogs.LogGroupArn()})
+	delivery := awslogs.NewCfnDelivery(f, jsii.String("AccessLogDelivery"), &awslogs.CfnDeliveryProps{
+		DeliverySourceName: &id, DeliveryDestinationArn: destination.AttrArn(),
+		RecordFields: jsii.Strings(accessLogFields...)})
+	delivery.AddDependency(source)
 }
 
 // MetricRequests is how many requests the distribution took: a sum over five minutes unless options say otherwise;
 // options may be nil. Amazon CloudFront counts in us-east-1.
 func (f *Firewall) MetricRequests(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return f.metric("Requests", "Sum", options)
+}
+
+// MetricServerErrorRate is the percentage of requests with a status from 500 up: an average over five minutes unless
+// options say otherwise; options may be nil.
+func (f *Firewall) MetricServerErrorRate(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return f.metric("5xxErrorRate", "Average", options)
+}
+
+func (f *Firewall) metric(name, statistic string, options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
 	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String("AWS/CloudFront"),
-		MetricName: jsii.String("Requests"), Statistic: jsii.String("Sum"), Region: jsii.String(global),
+		MetricName: &name, Statistic: &statistic, Region: jsii.String(global),
 		DimensionsMap: &map[string]*string{"DistributionId": f.Distribution.AttrId(), "Region": jsii.String("Global")},
 	}).With(cmp.Or(options, &awscloudwatch.MetricOptions{}))
 }

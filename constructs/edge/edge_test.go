@@ -1,6 +1,8 @@
 package edge_test
 
 import (
+	"os"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/edge"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 )
 
@@ -45,8 +48,46 @@ func declare(app awscdk.App) {
 	stack := in("entry", "eu-central-1")
 	endpoint := awsec2.InterfaceVpcEndpoint_FromInterfaceVpcEndpointAttributes(stack, jsii.String("Endpoint"),
 		&awsec2.InterfaceVpcEndpointAttributes{Port: jsii.Number(443), VpcEndpointId: jsii.String("vpce-0a1b")})
-	edge.NewEntry(stack, "Entry", edge.EntryProps{Endpoints: []awsec2.IVpcEndpoint{endpoint},
-		Origin: edge.Origin{DomainName: "origin.example.com", ClientCertificateARN: ofVPC}})
+	entry := edge.EntryProps{Endpoints: []awsec2.IVpcEndpoint{endpoint},
+		Origin: edge.Origin{DomainName: "origin.example.com", ClientCertificateARN: ofVPC}}
+	edge.NewEntry(stack, "Entry", entry)
+	entry.DomainName, entry.CertificateARN, entry.AccessLogs = "tasks.internal.example.com", ofVPC, true
+	edge.NewEntry(stack, "Named", entry)
+}
+
+// The page on the firewall's rules says of each whether it blocks or counts as the web ACL does.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/operate/firewall.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]bool{}
+	rows := regexp.MustCompile("(?m)^\\| `(\\w+)` \\|.*\\| (block|count) \\|$")
+	for _, row := range rows.FindAllStringSubmatch(string(page), -1) {
+		said[row[1]] = row[2] == "count"
+	}
+	_, acl := templates["firewall"].One(t, "AWS::WAFv2::WebACL", "Firewall")
+	counted := map[string]bool{}
+	for i := range synthtest.List(acl.Properties["Rules"]) {
+		for _, override := range synthtest.List(synthtest.At(acl.Properties, "Rules", i, "Statement",
+			"ManagedRuleGroupStatement", "RuleActionOverrides")) {
+			counted[synthtest.Text(synthtest.At(override, "Name"))] = true
+		}
+	}
+	for name := range counted {
+		if !said[name] {
+			t.Errorf("%s counts; the page says that it blocks, or lacks it", name)
+		}
+	}
+	for name, counts := range said {
+		if counts && !counted[name] {
+			t.Errorf("the page says that %s counts; it blocks", name)
+		}
+	}
+	if len(said) != 34 {
+		t.Errorf("the page has %d rules, want the 34 of AWS's page", len(said))
+	}
 }
 
 // The golden files have the firewall, with a web ACL of its own and without, and what lets the VPC in, and no one else.
@@ -76,6 +117,9 @@ func TestEntryPropsValidate(t *testing.T) {
 	t.Parallel()
 	synthtest.Validate(t, map[string]synthtest.Case[edge.EntryProps]{
 		"ErrZero": {edge.EntryProps{}, []string{"Props.Origin.DomainName", "Props.Endpoints"}},
+		"ErrName": {edge.EntryProps{Endpoints: []awsec2.IVpcEndpoint{nil}, DomainName: "tasks.example.com",
+			LogRetention: props.OneWeek, Origin: edge.Origin{DomainName: "o.example.com", ClientCertificateARN: ofVPC}},
+			[]string{"Props.CertificateARN", "Props.LogRetention"}},
 		"ErrCertificate": {edge.EntryProps{Endpoints: []awsec2.IVpcEndpoint{nil},
 			Origin: edge.Origin{DomainName: "origin.example.com"}}, []string{"Props.Origin.ClientCertificateARN"}},
 	})
