@@ -209,8 +209,9 @@ func TestRefusal(t *testing.T) {
 		return refusal
 	}
 	index := 1
-	problems := []client.Problem{{"rows", &index, "is 7"}, {"body", nil, "has no name"}}
-	const listed = `[{"field":"rows","index":1,"message":"is 7"},{"field":"body","message":"has no name"}]`
+	problems := []client.Problem{{Field: "rows", Index: &index, Message: "is 7", Allowed: []string{"8"}},
+		{Field: "body", Message: "has no name"}}
+	const listed = `[{"field":"rows","index":1,"message":"is 7","allowed":["8"]},{"field":"body","message":"has no name"}]`
 	for body, want := range map[string]client.Refusal{
 		`{"message":"Not Found"}`:                           {Message: "Not Found"},
 		`{"detail":"no"}`:                                   {Message: "no"},

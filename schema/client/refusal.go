@@ -29,6 +29,8 @@ type Problem struct {
 	Index *int   `json:"index"`
 	// Message says what was got and what is allowed.
 	Message string `json:"message"`
+	// Allowed are the only values that are. Nil: there are others, or the platform does not list them.
+	Allowed []string `json:"allowed"`
 }
 
 // Error returns the status, and what the API says is wrong.

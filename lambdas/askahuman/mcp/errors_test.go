@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/client"
 )
 
 // limited refuses every call.
@@ -214,13 +215,15 @@ func TestRetryAfterOfAnyLength(t *testing.T) {
 	for text, want := range map[string]time.Duration{"11": 11 * time.Second, "9223372036854775807": 24 * time.Hour,
 		strings.Repeat("9", 400): 24 * time.Hour} {
 		sent := 0
-		client := &mcp.Client{Attempts: 3, Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+		agent := &mcp.Client{Attempts: 3, Transport: roundTripper(func(*http.Request) (*http.Response, error) {
 			sent++
 			return &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {text}}, Body: http.NoBody}, nil
 		})}
-		_, err := client.Ask(t.Context(), []byte(`{"prompt":"Why?","type":"text"}`))
-		if refusal, ok := errors.AsType[*mcp.Refusal](err); !ok || refusal.RetryAfter != want || sent != 1 {
-			t.Errorf("Retry-After: %.30s: got %+v after %d requests; want %v after 1", text, err, sent, want)
+		_, err := agent.Ask(t.Context(), []byte(`{"prompt":"Why?","type":"text"}`))
+		if refusal, ok := errors.AsType[*client.Refusal](err); !ok || sent != 1 {
+			t.Errorf("Retry-After: %.30s: got %+v after %d requests; want a refusal after 1", text, err, sent)
+		} else if after, _ := refusal.RetryAfter(); after != want {
+			t.Errorf("Retry-After: %.30s: got %v; want %v", text, after, want)
 		}
 	}
 }
@@ -230,9 +233,10 @@ func TestDoesNotRepeatRefusals(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	transport, sent := faults(apiOf(p))
-	client := &mcp.Client{Transport: transport, Header: http.Header{"X-Agent-Id": {"me"}}, Attempts: 3}
-	_, err := client.Ask(t.Context(), []byte(`{"prompt":"Why?","type":"text"}`))
-	if refusal, ok := errors.AsType[*mcp.Refusal](err); !ok || refusal.Code != "VALIDATION_ERROR" || sent.Load() != 1 {
+	agent := &mcp.Client{Transport: transport, Header: http.Header{"X-Agent-Id": {"me"}}, Attempts: 3}
+	_, err := agent.Ask(t.Context(), []byte(`{"prompt":"Why?","type":"text"}`))
+	refusal, ok := errors.AsType[*client.Refusal](err)
+	if !ok || refusal.Code != "VALIDATION_ERROR" || sent.Load() != 1 {
 		t.Errorf("got %v after %d requests; want VALIDATION_ERROR after 1", err, sent.Load())
 	}
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema/client"
 )
 
 // askedBefore is how old a question is that this call did not ask.
@@ -178,14 +180,14 @@ func (s *Server) refusedText(t tool, err error) string {
 	if argument, ok := errors.AsType[*argumentError](err); ok {
 		return fmt.Sprintf("%s.\nNext: correct the argument and call %s again.", argument, t.name)
 	}
-	refusal, ok := errors.AsType[*Refusal](err)
+	refusal, ok := errors.AsType[*client.Refusal](err)
 	if !ok {
 		return fmt.Sprintf("Ask-a-Human could not be reached, or did not answer in time.\nNext: call %s again with "+
 			"the same arguments: nothing is done twice. If that fails too, go on without it and say so.", t.name)
 	}
 	switch remedy := t.remedies[refusal.Code]; {
 	case remedy != "":
-		return refusal.Error() + ".\nNext: " + remedy
+		return said(refusal) + ".\nNext: " + remedy
 	case len(refusal.Problems) > 0:
 		return s.problemsText(t, refusal)
 	case refusal.Status == http.StatusTooManyRequests:
@@ -194,7 +196,7 @@ func (s *Server) refusedText(t tool, err error) string {
 		return "Ask-a-Human does not know this agent: its key or token is missing, wrong, expired or revoked.\nNext: " +
 			"do not try again. Tell your user to check the credentials in the configuration of this MCP server."
 	case refusal.Code == "BLOCKED":
-		return refusal.Error() + ".\nNext: do not try again. Tell your user that an operator of Ask-a-Human has " +
+		return said(refusal) + ".\nNext: do not try again. Tell your user that an operator of Ask-a-Human has " +
 			"blocked this agent."
 	case refusal.Code == "REQUEST_IN_PROGRESS":
 		return fmt.Sprintf("The same call is being carried out.\nNext: call %s again with the same arguments in a "+
@@ -204,12 +206,17 @@ func (s *Server) refusedText(t tool, err error) string {
 			"call %s again with the same arguments in a moment: nothing is done twice. If that fails too, go on "+
 			"without it and say so.", t.name)
 	default:
-		return refusal.Error() + ".\nNext: correct the call; trying the same again does not help."
+		return said(refusal) + ".\nNext: correct the call; trying the same again does not help."
 	}
 }
 
+// said is what the API says.
+func said(refusal *client.Refusal) string {
+	return cmp.Or(refusal.Message, http.StatusText(refusal.Status))
+}
+
 // problemsText lists what is wrong with the arguments, each with what is allowed.
-func (s *Server) problemsText(t tool, refusal *Refusal) string {
+func (s *Server) problemsText(t tool, refusal *client.Refusal) string {
 	var b strings.Builder
 	for _, problem := range refusal.Problems {
 		b.WriteString(problem.Message)
@@ -227,12 +234,10 @@ func (s *Server) problemsText(t tool, refusal *Refusal) string {
 }
 
 // limitedText says when a limit lets calls through again.
-func (s *Server) limitedText(t tool, refusal *Refusal) string {
-	after := refusal.RetryAfter
-	if after <= 0 {
-		after = time.Second
-	}
+func (s *Server) limitedText(t tool, refusal *client.Refusal) string {
+	asked, _ := refusal.RetryAfter()
+	after := max(asked, time.Second)
 	at := s.Clock.Now().Add(after).UTC().Truncate(time.Second).Add(time.Second)
 	return fmt.Sprintf("%s.\nNext: call %s again in %d seconds, at %s, and not before. Do other work until then.",
-		strings.TrimSuffix(refusal.Error(), "."), t.name, int(after/time.Second), at.Format(time.RFC3339))
+		strings.TrimSuffix(said(refusal), "."), t.name, int(after/time.Second), at.Format(time.RFC3339))
 }

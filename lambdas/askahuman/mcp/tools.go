@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"reflect"
 	"regexp"
 	"slices"
@@ -25,6 +24,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/client"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
@@ -341,7 +342,7 @@ func (s *Server) ask(ctx context.Context, c call) (any, string, error) {
 	if created := time.Time(asked.CreatedAt); !created.Before(began) && !created.After(s.Clock.Now()) {
 		return asked, s.askedText(asked), nil
 	}
-	question, err := c.client.Question(ctx, asked.QuestionID, "", "")
+	question, err := c.client.Question(ctx, news(asked.QuestionID, nil, 0))
 	if err != nil {
 		return nil, "", err
 	}
@@ -369,7 +370,7 @@ func (s *Server) check(ctx context.Context, c call) (any, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	question, err := c.client.Question(ctx, id, "", "")
+	question, err := c.client.Question(ctx, news(id, nil, 0))
 	if err != nil {
 		return nil, "", err
 	}
@@ -401,28 +402,17 @@ func answeredBy(question askahuman.QuestionWithResponses) answered {
 }
 
 func (s *Server) list(ctx context.Context, c call) (any, string, error) {
-	query := url.Values{}
-	for _, name := range []string{"status", "cursor"} {
-		var value string
-		if err := c.read(name, &value); err != nil {
+	var of listParams
+	for name, into := range map[string]any{"status": &of.Status, "cursor": &of.Cursor, "limit": &of.Limit} {
+		if err := c.read(name, into); err != nil {
 			return nil, "", err
 		}
-		if value != "" {
-			query.Set(name, value)
-		}
 	}
-	var limit *json.Number
-	if err := c.read("limit", &limit); err != nil {
-		return nil, "", err
-	}
-	if limit != nil {
-		query.Set("limit", limit.String())
-	}
-	page, err := c.client.Questions(ctx, query)
+	page, err := client.Call(ctx, c.client, listAnything, of, schema.None{})
 	if err != nil {
 		return nil, "", err
 	}
-	return page, listText(page), nil
+	return page.Value, listText(page.Value), nil
 }
 
 // closed is the result of the tool close_question.
@@ -436,7 +426,8 @@ func (s *Server) close(ctx context.Context, c call) (any, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if err := c.client.Close(ctx, id); err != nil {
+	if _, err := client.Call(ctx, c.client, askahuman.CloseQuestion, askahuman.QuestionParams{ID: id},
+		schema.None{}); err != nil {
 		return nil, "", err
 	}
 	return closed{id, true},

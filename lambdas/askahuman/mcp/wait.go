@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema/client"
 )
 
 const (
@@ -59,22 +59,23 @@ func (s *Server) wait(ctx context.Context, c call) (any, string, error) {
 		return nil, "", err
 	}
 	defer s.report(ctx, c, seconds)()
-	question, err := s.news(ctx, c, id, seen, seconds)
+	question, err := s.waitFor(ctx, c, id, seen, seconds)
 	if err != nil {
 		return nil, "", err
 	}
 	return answeredBy(question), s.answersText(question), nil
 }
 
-// news reads a question once it has news, or the time is over.
-func (s *Server) news(ctx context.Context, c call, id string, seen *int, seconds int) (askahuman.QuestionWithResponses,
-	error) {
-	told := ""
-	if seen != nil {
-		told = strconv.Itoa(*seen)
-	}
+// news are the parameters of a read that waits for news of a question; seen may be nil.
+func news(id string, seen *int, seconds int) askahuman.NewsParams {
+	return askahuman.NewsParams{QuestionParams: askahuman.QuestionParams{ID: id}, Wait: seconds, Seen: seen}
+}
+
+// waitFor reads a question once it has news, or the time is over.
+func (s *Server) waitFor(ctx context.Context, c call, id string, seen *int,
+	seconds int) (askahuman.QuestionWithResponses, error) {
 	began := s.Clock.Now()
-	question, err := c.client.Question(ctx, id, strconv.Itoa(seconds), told)
+	question, err := c.client.Question(ctx, news(id, seen, seconds))
 	if err != nil {
 		return question, err
 	}
@@ -84,7 +85,7 @@ func (s *Server) news(ctx context.Context, c call, id string, seen *int, seconds
 		if err := s.pause(ctx, left); err != nil {
 			return question, err
 		}
-		return c.client.Question(ctx, id, "", "")
+		return c.client.Question(ctx, news(id, nil, 0))
 	}
 	return question, nil
 }
@@ -108,7 +109,7 @@ func (s *Server) waitForAny(ctx context.Context, c call, questions []awaited, se
 	var all sync.WaitGroup
 	for i, of := range questions {
 		all.Go(func() {
-			question, err := s.news(waiting, c, of.QuestionID, &of.Seen, seconds)
+			question, err := s.waitFor(waiting, c, of.QuestionID, &of.Seen, seconds)
 			switch {
 			case err != nil && waiting.Err() != nil:
 				// Another one has ended the wait.
@@ -145,7 +146,7 @@ func (s *Server) waitForAny(ctx context.Context, c call, questions []awaited, se
 // refusedOne is why a wait for several questions failed. A question that there is not is named.
 func refusedOne(questions []awaited, failed []error, err error) error {
 	for i, of := range questions {
-		if refusal, ok := errors.AsType[*Refusal](failed[i]); ok && refusal.Code == "QUESTION_NOT_FOUND" {
+		if refusal, ok := errors.AsType[*client.Refusal](failed[i]); ok && refusal.Code == "QUESTION_NOT_FOUND" {
 			return &argumentError{fmt.Sprintf("questions[%d].question_id", i), "is " + of.QuestionID + ". " + notFound}
 		}
 	}
