@@ -31,7 +31,7 @@ func (s *Suite) checkCalls(t *testing.T) {
 	}
 	for _, route := range missing {
 		if !strings.HasSuffix(route, "/health") && !strings.HasSuffix(route, "/openapi.json") {
-			t.Errorf("package routes has no request of %s: add one", route)
+			t.Errorf("package routes has no request of %s, which is no operation: add one", route)
 		}
 	}
 	s.checkTraces(t, runtest.Of(target.Run))

@@ -93,7 +93,6 @@ type fuzzed struct {
 	suite    *Suite
 	host     string
 	routes   []schema.Route
-	document routes.Document
 	language Language
 	// outside match the method and path of requests that no operation of the API answers, but a page.
 	outside []*regexp.Regexp
@@ -113,10 +112,6 @@ func (s *Suite) newFuzzed(t testing.TB, learn func(testing.TB, *Target) Language
 	}
 	f := &fuzzed{Target: target, suite: s, host: address.Host, routes: s.Platform.Operations(),
 		language: learn(t, target)}
-	reply := NewClient(t, target).MustSend(t, http.MethodGet, s.Document(), nil, nil)
-	if err := json.Unmarshal(reply.Body, &f.document); err != nil || len(f.document.Paths) == 0 {
-		t.Fatalf("got the document %v: %v", reply, err)
-	}
 	for _, route := range f.routes {
 		if _, err := newGenerator(f, 1).usualBody(route); err != nil {
 			t.Fatalf("%s: %v", route.Key(), err)
@@ -295,7 +290,7 @@ func (s *Suite) checkLargeBodies(t *testing.T, learn func(testing.TB, *Target) L
 	sent := 0
 	for _, route := range f.routes {
 		if route.Method != http.MethodPost && route.Method != http.MethodPut && route.Method != http.MethodPatch ||
-			!f.document.Operation(route.Method, route.Path).TakesBody() {
+			!takesBody(route) {
 			continue
 		}
 		for _, name := range names {
@@ -418,9 +413,15 @@ func (g *generator) requestOf(route schema.Route) rawRequest {
 	}
 	if route.Method == http.MethodPost || route.Method == http.MethodPut || route.Method == http.MethodPatch ||
 		g.IntN(20) == 0 {
-		r.body = g.bodyOf(route)
+		r.body = g.madeBody(route)
 	}
 	return r
+}
+
+// takesBody reports whether requests of a route have a body.
+func takesBody(route schema.Route) bool {
+	d, ok := route.Operation()
+	return ok && d.Body() != nil
 }
 
 // usualBody is a body for the route as the document describes it, about what there is to find.
@@ -429,11 +430,12 @@ func (g *generator) usualBody(route schema.Route) (map[string]any, error) {
 	for name, values := range g.language.Parameters {
 		known[name] = pick(g, values...)
 	}
-	return g.document.Operation(route.Method, route.Path).Body(g.language.Body(g.Rand, route), known)
+	d, _ := route.Operation()
+	return routes.Sample(d, g.language.Body(g.Rand, route), known)
 }
 
-// bodyOf is a body for the route with none or some of its parts wrong.
-func (g *generator) bodyOf(route schema.Route) []byte {
+// madeBody is a body for the route with none or some of its parts wrong.
+func (g *generator) madeBody(route schema.Route) []byte {
 	object := map[string]any{}
 	usual, _ := g.usualBody(route) // checked before
 	maps.Copy(object, usual)

@@ -142,7 +142,7 @@ func (p *target) counted(t testing.TB, r routes.Request, tasks int) []todo.Task 
 func (p *target) changed(t testing.TB, r routes.Request, _ onesynthtest.Reply) {
 	t.Helper()
 	for _, one := range p.counted(t, r, 1) {
-		if status, given := r.Body["status"]; one.Version != 2 || given && string(one.Status) != status {
+		if status, given := r.Body["status"]; one.Version != 2 || given && one.Status != status {
 			t.Errorf("got %+v; want the second version, with %v", one, r.Body)
 		}
 	}

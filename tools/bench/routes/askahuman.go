@@ -4,177 +4,177 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"sync/atomic"
 
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Ask-a-Human's rate limits would end a load within the first second. So each client acts as
-// many agents and people at many addresses, each within its limits.
+// many agents and people at many addresses, each within its limits: less the ten calls of a preparation.
 const (
-	callsPerAgent   = 50
-	callsPerPerson  = 25
-	callsPerAddress = 250
+	callsPerAgent, callsPerPerson, callsPerAddress = 50 - 10, 25 - 10, 250 - 10
 	// changesPerPerson are the changes of subscriptions in an hour, the first subscription aside.
 	changesPerPerson = 9
 )
 
+// The names of who asks, of who answers, and of where both are.
+const agent, person, address = "agent_id", askahuman.FingerprintHeader, "address"
+
+// mcp is the route of the Model Context Protocol, which is no operation of the contract.
+var mcp = schema.Operation[schema.None, map[string]any, schema.Document]{ID: "mcp", Route: askahuman.MCPRoute,
+	Caller: askahuman.CallerAgent}
+
 // AskAHuman says what to measure of Ask-a-Human.
 func (described) AskAHuman() Measured {
 	addresses := &atomic.Uint32{}
-	begin := func(run *Run) *asker {
-		a := &asker{caller: newCaller(run), addresses: addresses}
-		a.Header.Set("Accept", "application/json, text/event-stream") // as the Model Context Protocol has it
-		a.before = a.turn
-		return a
-	}
-	as := func(prepare, request func(*asker, context.Context) error) starter {
-		return steps(begin, prepare, request)
-	}
-	anyone := as(nil, nil)
+	answered, reported, subscribed := []string{"response_id"}, []string{"report_id"}, []string{"subscription_id"}
+	anew := []string{person}
 	// A subscription, its token and its person; or, of a renewal, the old token and the new one.
 	moved := Transaction{Items: 3, Indexed: 1}
 	// A question, its place in the quota, and the answer under the key.
 	kept := Transaction{Items: 3, Indexed: 1}
-	return Measured{
-		Webhook: func(l *Run) func(context.Context, string) error {
-			a := begin(l)
-			return func(ctx context.Context, endpoint string) error {
-				a.endpoint = endpoint
-				return errors.Join(a.ask(ctx), a.call(ctx, "DELETE /agent/questions/{question_id}", nil, nil))
-			}
+	hidden := Transaction{Items: 3, Indexed: 2}
+	m := Measured{
+		platform: askahuman.Platform(), identity: []string{agent, person},
+		identify: func(_ context.Context, c *caller) error { return identify(c, addresses) },
+		limits:   map[string]int{agent: callsPerAgent, person: callsPerPerson, address: callsPerAddress},
+		within: map[string][]string{
+			agent: {"question_id"}, "question_id": {"response_id"}, "response_id": {"report_id"},
+			person: {"response_id", "subscription_id", "person"},
+		},
+		makers: map[string]schema.Described{
+			"question_id": askahuman.AskQuestion, "response_id": askahuman.AnswerQuestion,
+			"report_id": askahuman.ReportAnswer, "subscription_id": askahuman.Subscribe,
+			"person": askahuman.ExportData,
+		},
+		bodies: map[string]func(*caller) given{
+			askahuman.AskQuestion.ID: func(c *caller) given {
+				question := given{"min_responses": 50}
+				if endpoint, ok := c.known["callback_url"]; ok {
+					question["callback_url"] = endpoint
+				}
+				return question
+			},
+			// An endpoint that there is not.
+			askahuman.TestWebhook.ID:  func(*caller) given { return given{"callback_url": "https://agent.invalid/"} },
+			askahuman.ChooseHandle.ID: func(*caller) given { return given{"handle": newHandle()} },
+			askahuman.Subscribe.ID: func(c *caller) given {
+				c.known["fcm_token"] = rand.Text()
+				return nil
+			},
+			askahuman.RenewSubscription.ID: func(c *caller) given {
+				old := c.known["fcm_token"]
+				c.known["fcm_token"] = rand.Text()
+				return given{"old_fcm_token": old}
+			},
+			askahuman.ChangeSubscription.ID: func(c *caller) given {
+				return given{"min_interval_minutes": 10 + c.count("change")%50}
+			},
+			askahuman.DecideReport.ID: func(c *caller) given { return given{"dismissed": c.count("decision")%2 == 1} },
+			askahuman.ResetHandle.ID:  func(c *caller) given { return given{"reset": c.count("reset")%2 == 1} },
+			askahuman.DecideBlock.ID:  func(*caller) given { return given{agent: "bench-" + rand.Text()} },
 		},
 		Routes: []Route{
-			{Name: "warm", Method: "GET", Path: "/agent/questions", Note: ", without DynamoDB",
-				Status: http.StatusBadRequest, start: as((*asker).hideName, nil)},
-			{Name: "ask", Method: "POST", Path: "/agent/questions", Clients: allClients, InARow: true,
-				start: as(nil, (*asker).ask)},
-			{Name: "once", Method: "POST", Path: "/agent/questions", Note: ", with a key", Clients: allClients,
-				Transaction: kept, start: as(nil, with(askOnce))},
-			{Name: "tool", Method: "POST", Path: askahuman.MCPPath, Note: ", ask_human", Clients: allClients,
-				Transaction: kept, Plain: "once", start: as(nil, (*asker).askByTool)},
-			{Name: "answer", Method: "POST", Path: "/human/responses", Clients: allClients,
-				start: as((*asker).needQuestion, (*asker).answer)},
-			{Name: "poll", Method: "GET", Path: "/agent/questions/{question_id}", Clients: allClients,
-				start: as((*asker).needOwnQuestion, nil)},
-			{Name: "tool", Method: "POST", Path: askahuman.MCPPath, Note: ", check_question", Clients: allClients,
-				Plain: "poll", start: as((*asker).needOwnQuestion, (*asker).pollByTool)},
-			{Name: "feed", Method: "GET", Path: "/human/questions", Query: "limit=20", Clients: allClients,
-				start: anyone},
-			{Name: "mine", Method: "GET", Path: "/agent/questions", Note: ", of 1",
-				start: as((*asker).needOwnQuestion, nil)},
-			{Name: "close", Method: "DELETE", Path: "/agent/questions/{question_id}", start: as((*asker).ask, nil)},
-			{Name: "verify", Method: "GET", Path: "/agent/webhook-secrets", start: anyone},
-			{Name: "rotate", Method: "POST", Path: "/agent/webhook-secrets", start: anyone},
-			{Name: "try", Method: "POST", Path: "/agent/webhook-tests", Sends: true,
-				start: as(nil, with(tryEndpoint))},
-			{Name: "look", Method: "GET", Path: "/human/questions/{question_id}",
-				start: as((*asker).needQuestion, nil)},
-			{Name: "stats", Method: "GET", Path: "/human/stats", start: as((*asker).needAnswered, nil)},
-			{Name: "own", Method: "GET", Path: "/human/responses", Note: ", of 1",
-				start: as((*asker).needAnswered, nil)},
-			{Name: "export", Method: "GET", Path: "/human/data", Note: ", of 1 answer",
-				start: as((*asker).needAnswered, nil)},
-			{Name: "erase", Method: "DELETE", Path: "/human/data", Note: ", of 1 answer",
-				start: as((*asker).answerAnew, nil)},
-			{Name: "top", Method: "GET", Path: "/human/leaderboard", Note: ", of all time",
-				start: as((*asker).needAnswered, nil)},
-			{Name: "name", Method: "PUT", Path: "/human/handle", start: as((*asker).answerAnew, with(name))},
-			{Name: "unname", Method: "DELETE", Path: "/human/handle", start: as((*asker).answerAnew, nil)},
-			{Name: "notify", Method: "POST", Path: "/human/push/subscribe", Transaction: moved,
-				start: as((*asker).unsubscribe, (*asker).subscribe)},
-			{Name: "renew", Method: "PUT", Path: "/human/push/subscribe", Transaction: moved,
-				start: as((*asker).needSubscription, with((*asker).renew))},
-			{Name: "change", Method: "PUT", Path: "/human/push/subscribe/{subscription_id}",
-				start: as((*asker).needSubscription, with((*asker).change))},
-			{Name: "end", Method: "DELETE", Path: "/human/push/subscribe/{subscription_id}", Transaction: moved,
-				start: as((*asker).subscribe, nil)},
-			{Name: "report", Method: "POST", Path: "/human/reports", start: as((*asker).needReport, nil)},
-			{Name: "accuse", Method: "POST", Path: "/agent/reports", start: as((*asker).needResponse, (*asker).accuse)},
-			{Name: "review", Method: "GET", Path: "/operator/reports", start: as((*asker).needReported, nil)},
-			{Name: "decide", Method: "PUT", Path: "/operator/reports/{report_id}",
-				start: as((*asker).needReported, with((*asker).decide))},
-			{Name: "open", Method: "GET", Path: "/operator/questions", Note: ", of 1",
-				start: as((*asker).askAlone, nil)},
-			{Name: "hide", Method: "PUT", Path: "/operator/questions", Note: ", of 1",
-				Transaction: Transaction{Items: 3, Indexed: 2}, start: as((*asker).askAlone, nil)},
-			{Name: "hide", Method: "PUT", Path: "/operator/questions/{question_id}",
-				Transaction: Transaction{Items: 3, Indexed: 2}, start: as((*asker).askOperated, nil)},
-			{Name: "hide", Method: "PUT", Path: "/operator/questions/{question_id}/responses/{response_id}",
-				Transaction: Transaction{Items: 2, Indexed: 1}, start: as((*asker).needResponse, nil)},
-			{Name: "export", Method: "GET", Path: "/operator/data", Note: ", of nothing",
-				start: as((*asker).operate, nil)},
-			{Name: "erase", Method: "DELETE", Path: "/operator/data", Note: ", of nothing",
-				start: as((*asker).operate, nil)},
-			{Name: "top", Method: "GET", Path: "/operator/leaderboard", start: as((*asker).operate, nil)},
-			{Name: "reset", Method: "PUT", Path: "/operator/handles",
-				start: as((*asker).needPerson, with((*asker).reset))},
-			{Name: "block", Method: "PUT", Path: "/operator/blocks", start: as((*asker).operate, with(block))},
+			// It is refused, so that it needs no DynamoDB, and takes as long as the warm handler alone.
+			{Name: "warm", Of: askahuman.ListQuestions, Note: ", without DynamoDB", Status: http.StatusBadRequest,
+				anonymous: true},
+			{Name: "ask", Of: askahuman.AskQuestion, Clients: allClients, InARow: true},
+			{Name: "once", Of: askahuman.AskQuestion, Note: ", with a key", Clients: allClients, Transaction: kept,
+				body: askOnce},
+			{Name: "tool", Of: mcp, Note: ", ask_human", Clients: allClients, Transaction: kept, Plain: "once",
+				send: askByTool},
+			{Name: "answer", Of: askahuman.AnswerQuestion, Clients: allClients, fresh: anew},
+			{Name: "poll", Of: askahuman.ReadQuestion, Clients: allClients, has: answered},
+			{Name: "tool", Of: mcp, Note: ", check_question", Clients: allClients, Plain: "poll", has: answered,
+				send: func(ctx context.Context, c *caller) error {
+					return callTool(ctx, c, "check_question", given{"question_id": c.known["question_id"]})
+				}},
+			{Name: "feed", Of: askahuman.ListOpenQuestions, Clients: allClients,
+				Params: askahuman.FeedParams{PageParams: askahuman.PageParams{Limit: 20}}},
+			{Name: "mine", Of: askahuman.ListQuestions, Note: ", of 1", has: answered},
+			{Name: "close", Of: askahuman.CloseQuestion},
+			{Name: "verify", Of: askahuman.ReadWebhookSecrets},
+			{Name: "rotate", Of: askahuman.RotateWebhookSecret},
+			{Name: "try", Of: askahuman.TestWebhook, Sends: true},
+			{Name: "look", Of: askahuman.ReadOpenQuestion, fresh: anew},
+			{Name: "stats", Of: askahuman.ReadStats, has: answered},
+			{Name: "own", Of: askahuman.ListAnswers, Note: ", of 1", has: answered},
+			{Name: "export", Of: askahuman.ExportData, Note: ", of 1 answer", has: answered},
+			{Name: "erase", Of: askahuman.DeleteData, Note: ", of 1 answer", has: answered, fresh: anew},
+			{Name: "top", Of: askahuman.ReadLeaderboard, Note: ", of all time", has: answered},
+			{Name: "name", Of: askahuman.ChooseHandle, has: answered, fresh: anew},
+			{Name: "unname", Of: askahuman.DropHandle, has: answered, fresh: anew},
+			{Name: "notify", Of: askahuman.Subscribe, Transaction: moved, before: unsubscribe},
+			{Name: "renew", Of: askahuman.RenewSubscription, Transaction: moved, has: subscribed,
+				per: changesPerPerson},
+			{Name: "change", Of: askahuman.ChangeSubscription, per: changesPerPerson},
+			{Name: "end", Of: askahuman.Unsubscribe, Transaction: moved, fresh: anew},
+			// One person reports a question once, and a question has 50 reports at most.
+			{Name: "report", Of: askahuman.ReportQuestion, fresh: []string{person, "question_id"}},
+			{Name: "accuse", Of: askahuman.ReportAnswer, fresh: []string{agent, person}},
+			{Name: "review", Of: askahuman.ListReports, has: reported},
+			{Name: "decide", Of: askahuman.DecideReport},
+			{Name: "open", Of: askahuman.ListOpenOfAgent, Note: ", of 1", has: []string{"question_id"},
+				fresh: []string{agent}},
+			{Name: "hide", Of: askahuman.HideOpenOfAgent, Note: ", of 1", Transaction: hidden,
+				has: []string{"question_id"}, fresh: []string{agent}},
+			{Name: "hide", Of: askahuman.HideQuestion, Transaction: hidden, fresh: []string{"question_id"}},
+			{Name: "hide", Of: askahuman.HideResponse, Transaction: Transaction{Items: 2, Indexed: 1},
+				fresh: []string{agent, person}},
+			{Name: "export", Of: askahuman.ExportDataOf, Note: ", of nothing"},
+			{Name: "erase", Of: askahuman.DeleteDataOf, Note: ", of nothing"},
+			{Name: "top", Of: askahuman.ReadBoard},
+			{Name: "reset", Of: askahuman.ResetHandle, has: answered},
+			{Name: "block", Of: askahuman.DecideBlock},
 		},
 	}
+	m.Webhook = func(l *Run) func(context.Context, string) error {
+		c := newCaller(l, &m, Route{})
+		return func(ctx context.Context, endpoint string) error {
+			c.known["callback_url"] = endpoint
+			return c.do(ctx, askahuman.CloseQuestion)
+		}
+	}
+	return m
 }
 
-// asker is one client, which asks and answers.
-type asker struct {
-	caller
-	addresses *atomic.Uint32
-	calls     int
-	// agent and person are who asks and who answers; empty: another one from the next call on.
-	agent, person string
-	address       net.IP // nil: that of all
-
-	unnamed    bool // sends no agent id
-	left       int  // answers that the question still takes
-	changes    int  // of the subscription
-	isOperator bool
-	endpoint   string // for webhooks; empty: none
+// identify makes the client an agent and a person, at a loopback address that no other client has.
+func identify(c *caller, addresses *atomic.Uint32) error {
+	for _, name := range []string{agent, person} {
+		if !c.knows(name) {
+			c.known[name] = "bench-" + rand.Text()
+		}
+	}
+	c.header.Set(askahuman.AgentHeader, c.known[agent].(string))
+	c.header.Set(person, c.known[person].(string))
+	c.header.Set("Accept", "application/json, text/event-stream") // as the Model Context Protocol has it
+	if c.knows(address) {
+		return nil
+	}
+	c.http.CloseIdleConnections()
+	n := addresses.Add(1)
+	from := net.IPv4(127, byte(1+n>>16), byte(n>>8), byte(n))
+	c.known[address] = from.String()
+	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}
+	c.http = &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}}
+	return nil
 }
 
-// turn makes the client another agent, person and address where those have made their calls.
-func (a *asker) turn() {
-	if a.calls%callsPerAgent == 0 || a.agent == "" {
-		a.agent = "bench-" + rand.Text()
-	}
-	if a.calls%callsPerPerson == 0 || a.person == "" {
-		a.person = rand.Text()
-	}
-	if a.calls%callsPerAddress == 0 || a.address == nil {
-		// From a loopback address that no other client has.
-		a.HTTP.CloseIdleConnections()
-		n := a.addresses.Add(1)
-		a.address = net.IPv4(127, byte(1+n>>16), byte(n>>8), byte(n))
-		dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: a.address}}
-		a.HTTP = &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}}
-	}
-	a.calls++
-	a.known["agent_id"] = a.agent
-	a.Header.Set("X-Fingerprint", a.person)
-	a.Header.Set("X-Agent-Id", a.agent)
-	if a.unnamed {
-		a.Header.Del("X-Agent-Id")
-	}
-}
-
-// another makes the next call one of another person.
-func (a *asker) another() { a.calls += callsPerPerson - a.calls%callsPerPerson }
-
-func askOnce(*asker) given { return given{"min_responses": 50, "idempotency_key": rand.Text()} }
+func askOnce(*caller) given { return given{"min_responses": 50, "idempotency_key": rand.Text()} }
 
 // callTool calls a tool of the Model Context Protocol.
-func (a *asker) callTool(ctx context.Context, tool string, arguments map[string]any) error {
+func callTool(ctx context.Context, c *caller, tool string, arguments map[string]any) error {
 	var answer struct {
 		Result struct {
 			StructuredContent json.RawMessage `json:"structuredContent"`
 		} `json:"result"`
 	}
-	err := a.call(ctx, "POST "+askahuman.MCPPath, given{
-		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-		"params": map[string]any{"name": tool, "arguments": arguments},
-	}, &answer)
+	err := c.send(ctx, mcp.Describe(), Route{}, given{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"params": map[string]any{"name": tool, "arguments": arguments}}, &answer)
 	if err == nil && answer.Result.StructuredContent == nil {
 		err = fmt.Errorf("the tool %s has refused its call", tool)
 	}
@@ -182,185 +182,29 @@ func (a *asker) callTool(ctx context.Context, tool string, arguments map[string]
 }
 
 // askByTool asks what the route asks that the tool stands for.
-func (a *asker) askByTool(ctx context.Context) error {
-	question, err := a.body("POST", "/agent/questions", askOnce(a))
+func askByTool(ctx context.Context, c *caller) error {
+	question, err := Sample(askahuman.AskQuestion.Describe(), askOnce(c), c.known)
 	if err != nil {
 		return err
 	}
-	return a.callTool(ctx, "ask_human", question)
+	return callTool(ctx, c, "ask_human", question)
 }
 
-func (a *asker) pollByTool(ctx context.Context) error {
-	return a.callTool(ctx, "check_question", map[string]any{"question_id": a.known["question_id"]})
-}
-
-func (a *asker) ask(ctx context.Context) error {
-	question := given{"min_responses": 50}
-	if a.endpoint != "" {
-		question["callback_url"] = a.endpoint
+// unsubscribe ends the subscription, and makes the client another person.
+func unsubscribe(ctx context.Context, c *caller) error {
+	var err error
+	if c.knows("subscription_id") {
+		err = c.do(ctx, askahuman.Unsubscribe)
 	}
-	a.left = 50
-	return a.call(ctx, "POST /agent/questions", question, nil)
-}
-
-func (a *asker) needQuestion(ctx context.Context) error {
-	a.person = "" // one person answers a question once
-	if a.left == 0 {
-		return a.ask(ctx)
-	}
-	return nil
-}
-
-func (a *asker) answer(ctx context.Context) error {
-	a.left--
-	return a.call(ctx, "POST /human/responses", nil, nil)
-}
-
-// needOwnQuestion: an agent reads its own questions only.
-func (a *asker) needOwnQuestion(ctx context.Context) error {
-	if a.knows("question_id") && a.calls%callsPerAgent != 0 {
-		return nil
-	}
-	a.agent = ""
-	return errors.Join(a.ask(ctx), a.answer(ctx))
-}
-
-// hideName makes calls go without an agent id, so that they are refused. They need no DynamoDB, and take as long as the
-// warm handler alone.
-func (a *asker) hideName(ctx context.Context) error {
-	a.unnamed = true
-	return slowly(a, ctx)
-}
-
-// tryEndpoint tries one that there is not.
-func tryEndpoint(*asker) given { return given{"callback_url": "https://agent.invalid/"} }
-
-// needAnswered makes the caller a person who has answered.
-func (a *asker) needAnswered(ctx context.Context) error {
-	if a.calls%callsPerPerson != 0 {
-		return nil
-	}
-	if err := a.needQuestion(ctx); err != nil {
-		return err
-	}
-	a.calls++ // not on another person
-	return a.answer(ctx)
-}
-
-// answerAnew makes the caller a person with one answer.
-func (a *asker) answerAnew(ctx context.Context) error {
-	a.another()
-	if err := a.needQuestion(ctx); err != nil {
-		return err
-	}
-	if a.calls%callsPerPerson == 0 {
-		a.calls++ // not on another person
-	}
-	return a.answer(ctx)
-}
-
-func (a *asker) subscribe(ctx context.Context) error {
-	a.another()
-	a.changes = 0
-	a.known["fcm_token"] = rand.Text()
-	return a.call(ctx, "POST /human/push/subscribe", nil, nil)
-}
-
-func (a *asker) needSubscription(ctx context.Context) error {
-	if a.changes++; a.knows("subscription_id") && a.changes < changesPerPerson {
-		return nil
-	}
-	return a.subscribe(ctx)
-}
-
-func (a *asker) renew() given {
-	old := a.known["fcm_token"]
-	a.known["fcm_token"] = rand.Text()
-	return given{"old_fcm_token": old}
-}
-
-func (a *asker) change() given { return given{"min_interval_minutes": 10 + a.calls%50} }
-
-func (a *asker) unsubscribe(ctx context.Context) error {
-	if !a.knows("subscription_id") {
-		return nil
-	}
-	err := a.call(ctx, "DELETE /human/push/subscribe/{subscription_id}", nil, nil)
-	if err == nil {
-		delete(a.known, "subscription_id")
-	}
+	c.forget(person)
 	return err
 }
 
-// needReport: one person reports a question once, and a question has 50 reports at most.
-func (a *asker) needReport(ctx context.Context) error {
-	a.another()
-	return a.ask(ctx)
-}
-
-// needResponse gives the agent a question with one answer.
-func (a *asker) needResponse(ctx context.Context) error {
-	a.agent, a.person = "", ""
-	// The agent who asks has to be the one who reports: the calls between are three.
-	if left := callsPerAgent - a.calls%callsPerAgent; left < 3 {
-		a.calls += left
-	}
-	return errors.Join(a.ask(ctx), a.answer(ctx), a.operate(ctx))
-}
-
-func (a *asker) accuse(ctx context.Context) error {
-	return a.call(ctx, "POST /agent/reports", nil, nil)
-}
-
-// operate signs an operator in.
-func (a *asker) operate(ctx context.Context) error {
-	if a.isOperator {
-		return nil
-	}
-	a.isOperator = true
-	return a.as(ctx, "bench-operator", "operators")
-}
-
-func (a *asker) needReported(ctx context.Context) error {
-	if a.knows("report_id") {
-		return nil
-	}
-	return errors.Join(a.needResponse(ctx), a.accuse(ctx))
-}
-
-func (a *asker) decide() given { return given{"dismissed": a.calls%2 == 0} }
-
-// askOperated asks as one who is an operator, too.
-func (a *asker) askOperated(ctx context.Context) error {
-	return errors.Join(a.operate(ctx), a.ask(ctx))
-}
-
-// askAlone makes the caller an agent with one question.
-func (a *asker) askAlone(ctx context.Context) error {
-	a.agent = ""
-	return a.askOperated(ctx)
-}
-
-// name is one that nobody has, of letters of which there are neither numbers nor words that a name may not have.
-func name(*asker) given {
+// newHandle is a name that nobody has. No numbers and no words that a name may not have consist of its letters.
+func newHandle() string {
 	letters := []byte(rand.Text()[:12])
 	for i, b := range letters {
 		letters[i] = "BDGHJKPT"[b%8]
 	}
-	return given{"handle": "Bench " + string(letters)}
+	return "Bench " + string(letters)
 }
-
-// needPerson makes the caller an operator who knows a person.
-func (a *asker) needPerson(ctx context.Context) error {
-	if a.knows("person") {
-		return nil
-	}
-	var data struct{ Person string }
-	err := errors.Join(a.operate(ctx), a.answerAnew(ctx), a.call(ctx, "GET /human/data", nil, &data))
-	a.known["person"] = data.Person
-	return err
-}
-
-func (a *asker) reset() given { return given{"person": a.known["person"], "reset": a.calls%2 == 0} }
-
-func block(*asker) given { return given{"agent_id": "bench-" + rand.Text()} }

@@ -9,9 +9,10 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"time"
+	"slices"
 
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Measured is what to measure of a platform.
@@ -24,7 +25,51 @@ type Measured struct {
 	// Webhook returns a client that makes one change. A webhook tells the endpoint of it. It is nil for a platform
 	// without webhooks.
 	Webhook func(*Run) func(ctx context.Context, endpoint string) error
+
+	// platform is the contract. An operation without a route of its own gets one: [Measured.others].
+	platform schema.Platform
+	// load loads what a run has to have, and returns what is known of it: loads are the ids. Nil: nothing.
+	load  func(context.Context, *caller) (known map[string]any, err error)
+	loads []string
+	// identify makes a client someone, unless it is. identity are the names that say who it is, limits how many
+	// requests it makes as that one, and within what else it no longer knows as someone else.
+	identify func(context.Context, *caller) error
+	identity []string
+	limits   map[string]int
+	within   map[string][]string
+	// makers are the operations that make what has an id, by the name of the id in their answers.
+	makers map[string]schema.Described
+	// usual are the ids that every request needs.
+	usual []string
+	// bodies are what requests of an operation say beside what the contract requires and has examples of, by its ID.
+	bodies map[string]func(*caller) given
 }
+
+// body is what a request of an operation says.
+func (m *Measured) body(c *caller, d schema.Description) given {
+	if says := m.bodies[d.ID]; says != nil {
+		return says(c)
+	}
+	return nil
+}
+
+// others returns a route for each operation that callers identify themselves for and that has none.
+func (m *Measured) others() (routes []Route) {
+	for _, r := range m.platform.Operations() {
+		d, ok := r.Operation()
+		if has := func(r Route) bool { return r.Of.Describe().ID == d.ID }; ok && d.Caller != schema.CallerAnyone &&
+			!slices.ContainsFunc(m.Routes, has) {
+			routes = append(routes, Route{Name: d.ID, Of: operation{d}})
+		}
+	}
+	return routes
+}
+
+// operation is one whose forms are not known here.
+type operation struct{ schema.Description }
+
+// Describe implements [schema.Described].
+func (o operation) Describe() schema.Description { return o.Description }
 
 // LakeTable is a table of a lake.
 type LakeTable struct {
@@ -49,10 +94,13 @@ func Of(id string) (Measured, error) {
 		return Measured{}, fmt.Errorf("described.%s is %s: make it a func() Measured", id, method.Type())
 	}
 	measured := describe()
+	measured.Routes = append(measured.Routes, measured.others()...)
 	for i := range measured.Routes {
-		if r := &measured.Routes[i]; r.Clients == nil {
+		r := &measured.Routes[i]
+		if r.measured = &measured; r.Clients == nil {
 			r.Clients = []int{1}
 		}
+		r.Method, r.Path = onesynthtest.Split(r.Of.Describe().Route)
 	}
 	return measured, nil
 }
@@ -61,10 +109,13 @@ func Of(id string) (Measured, error) {
 type Route struct {
 	// Name is a word for the request.
 	Name string
-	// Method and Path are those of the route, as the schema has them.
+	// Of is the operation. Method and Path are those of its route, as the schema has them: [Of] sets them.
+	Of           schema.Described
 	Method, Path string
-	// Query is that of the request, and Note what people read after the path, such as "?status=, 20 of 60".
-	Query, Note string
+	// Params are parameters of the request, of the operation's type. The client adds those that are required.
+	Params any
+	// Note is what people read after the path, such as "?status=, 20 of 60".
+	Note string
 	// Clients are the numbers of clients to measure it with. Default: 1, for routes that are rarely used.
 	Clients []int
 	// Transaction describes the writes of a request's transactions to one table, if they
@@ -85,10 +136,23 @@ type Route struct {
 	// Plain is the name of the route that does the same without a protocol on top. Empty: there is none.
 	Plain string
 
-	// Status is that of its answer. Default: the one that the OpenAPI document declares for success.
+	// Status is that of its answer. Default: one of success of the operation.
 	Status int
 
-	start starter
+	measured *Measured
+	// has are the ids that there have to be before a request, in this order, beside those that it names.
+	has []string
+	// fresh are the names that the client makes anew for each request.
+	fresh []string
+	// per is the number of requests after which the client is someone else. Zero: it stays who it is.
+	per int
+	// before is what else comes before each request, body what it says, and send what makes the request. Nil: nothing,
+	// what the operation's requests say, and one request of the operation.
+	before, send func(context.Context, *caller) error
+	body         func(*caller) given
+	// anonymous leaves out who the client is, keyed gives its requests idempotency keys where these are optional, and
+	// same gives all requests one key.
+	anonymous, keyed, same bool
 }
 
 // String is the name with the route, such as "index GET /tasks?status=, 20 of 60".
@@ -96,8 +160,11 @@ func (r Route) String() string { return r.Name + " " + r.Method + " " + r.Path +
 
 // Client returns a new client. prepare comes before each request, and is not measured.
 func (r Route) Client(run *Run) (prepare, request Step) {
-	prepare, request = r.start(run, r)
-	return prepare.patiently, request
+	c := newCaller(run, r.measured, r)
+	if request = c.request; r.send != nil {
+		request = func(ctx context.Context) error { return r.send(ctx, c) }
+	}
+	return Step(c.prepare).patiently, request
 }
 
 // Request is a request that a client is about to make.
@@ -124,44 +191,6 @@ func (r Route) Prepare(ctx context.Context, run *Run) (Request, error) {
 		return Request{}, fmt.Errorf("%s: its client has made no request: %w", r, err)
 	}
 	return *own.held, nil
-}
-
-// starter starts a client of a route.
-type starter func(*Run, Route) (prepare, request Step)
-
-// client is one client of a platform's API, which embeds a [caller].
-type client interface{ on() *caller }
-
-// steps returns clients with a state of their own, which begin returns. prepare may be nil. send makes the
-// request; nil makes that of the route, with a body that is all derived.
-func steps[C client](begin func(*Run) C, prepare, send func(C, context.Context) error) starter {
-	return func(run *Run, r Route) (Step, Step) {
-		c := begin(run)
-		c.on().route = r
-		before := func(ctx context.Context) error {
-			if prepare == nil {
-				return nil
-			}
-			return prepare(c, ctx)
-		}
-		return before, func(ctx context.Context) error {
-			if send == nil {
-				return c.on().request(ctx, nil)
-			}
-			return send(c, ctx)
-		}
-	}
-}
-
-// with makes the request of the route with what body gives.
-func with[C client](body func(C) given) func(C, context.Context) error {
-	return func(c C, ctx context.Context) error { return c.on().request(ctx, body(c)) }
-}
-
-// slowly keeps a client below the APIs' throttle of 1,000 requests a second.
-func slowly[C any](C, context.Context) error {
-	time.Sleep(time.Millisecond)
-	return nil
 }
 
 // Transaction is how many items of up to 1 KB a transaction writes to a table, and how many

@@ -1,23 +1,25 @@
-package routes_test
+package routes
 
 import (
+	"context"
 	"slices"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/schema"
-	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
+	"github.com/onesynth-cdk/onesynth/schema/client"
 )
 
-// Requests name routes of the schema, and differ from each other by what people read.
+// Requests name routes of the schema, and differ from each other by what people read. Each operation has one that its
+// contract and the bodies of its platform say.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	for _, p := range platforms.All() {
-		measured, err := routes.Of(p.ID)
+		measured, err := Of(p.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := map[string]bool{}
+		said, measures := map[string]bool{}, map[string]bool{}
 		for _, r := range measured.Routes {
 			is := func(of schema.Route) bool { return of.Method == r.Method && of.Path == r.Path }
 			if !slices.ContainsFunc(p.Schema.Routes, is) {
@@ -26,7 +28,63 @@ func TestRoutes(t *testing.T) {
 			if said[r.String()] {
 				t.Errorf("%s: two requests of %s are called so", r, p.Name())
 			}
-			said[r.String()] = true
+			said[r.String()], measures[r.Of.Describe().ID] = true, true
+			c := newCaller(&Run{}, &measured, r)
+			for name := range measured.makers {
+				c.known[name] = "id"
+			}
+			for _, name := range append(measured.loads, measured.identity...) {
+				c.known[name] = "id"
+			}
+			d := r.Of.Describe()
+			if _, err := Sample(d, measured.body(c, d), c.known); err != nil {
+				t.Errorf("%s %s has no sample request: %v", p.Name(), r, err)
+			}
+			if _, err := client.NewRequest(d, c.params(d, r.Params), nil); err != nil {
+				t.Errorf("%s %s has no sample request: %v: say in makers which operation makes it", p.Name(), r, err)
+			}
 		}
+		for _, r := range p.Schema.Operations() {
+			if d, ok := r.Operation(); ok && d.Caller != schema.CallerAnyone && !measures[d.ID] {
+				t.Errorf("%s of %s has no request", d.ID, p.Name())
+			}
+		}
+		// What has no row gets one.
+		bare := measured
+		bare.Routes = nil
+		if others := bare.others(); len(others) == 0 || others[0].Of.Describe().ID != others[0].Name {
+			t.Errorf("%s: without a row, the operations have the requests %v", p.Name(), others)
+		}
+	}
+}
+
+// A client makes what its request needs, in the order of the contract's ids, and once.
+func TestNeeds(t *testing.T) {
+	t.Parallel()
+	type id struct {
+		Page string `path:"page_id"`
+	}
+	type page struct {
+		Book string `json:"book_id"`
+	}
+	write := schema.Operation[schema.None, schema.None, schema.None]{ID: "write", Route: "POST /books"}
+	add := schema.Operation[schema.None, page, schema.None]{ID: "add", Route: "POST /pages"}
+	read := schema.Operation[id, schema.None, schema.None]{ID: "read", Route: "GET /pages/{page_id}"}
+	c := newCaller(&Run{}, &Measured{identify: func(context.Context, *caller) error { return nil },
+		makers: map[string]schema.Described{"book_id": write, "page_id": add}, usual: []string{"reader"},
+		within: map[string][]string{"book_id": {"page_id"}}}, Route{})
+	for _, test := range []struct {
+		of   schema.Described
+		want []string
+	}{{write, []string{"reader"}}, {add, []string{"reader", "book_id"}}, {read, []string{"reader", "page_id"}}} {
+		if got := c.needs(test.of.Describe()); !slices.Equal(got, test.want) {
+			t.Errorf("%s needs %v; want %v", test.of.Describe().ID, got, test.want)
+		}
+	}
+	for _, name := range []string{"book_id", "page_id", "reader"} {
+		c.known[name] = "a"
+	}
+	if c.forget("book_id"); c.knows("book_id") || c.knows("page_id") || !c.knows("reader") {
+		t.Errorf("without its book, it knows %v", c.known)
 	}
 }

@@ -3,11 +3,14 @@ package routes
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 const (
@@ -19,67 +22,50 @@ const (
 
 // Todo says what to measure of To-Do.
 func (described) Todo() Measured {
-	begin := func(run *Run) *user {
-		u := &user{caller: newCaller(run)}
-		u.IdempotencyKeys = true
-		return u
+	task, pages := []string{"task_id"}, slices.Repeat([]string{"task_id"}, tasksAtFirst)
+	// Each change alternates the status, so that it changes index and counts.
+	status := func(c *caller) given {
+		return given{"status": []todo.Status{todo.Pending, todo.InProgress}[c.count("status")%2]}
 	}
-	// having returns clients that begin with that many tasks.
-	having := func(tasks int, prepare, request func(*user, context.Context) error) starter {
-		return steps(begin, func(u *user, ctx context.Context) error {
-			if err := u.needUser(ctx, tasks); err != nil || prepare == nil {
-				return err
-			}
-			return prepare(u, ctx)
-		}, request)
-	}
-	joined, hasTask, hasPages := having(0, nil, nil), having(1, nil, nil), having(tasksAtFirst, nil, nil)
 	// The task, the counts and the idempotency key.
 	one := Transaction{Items: 3, Indexed: 1}
-	return Measured{
-		Routes: []Route{
-			{Name: "warm", Method: "GET", Path: "/health", Note: ", without DynamoDB",
-				start: steps(begin, slowly, nil)},
-			{Name: "create", Method: "POST", Path: "/api/v1/tasks", Clients: allClients, Transaction: one,
-				start: having(0, nil, (*user).create)},
-			{Name: "get", Method: "GET", Path: "/api/v1/tasks/{task_id}", Clients: allClients, start: hasTask},
-			{Name: "patch", Method: "PATCH", Path: "/api/v1/tasks/{task_id}", Note: ", the status", Clients: allClients,
-				Transaction: one, start: having(1, nil,
-					with(func(u *user) given { return given{"status": u.status()} }))},
-			{Name: "list", Method: "GET", Path: "/api/v1/tasks", Query: "limit=20", Note: ", 20 of 60",
-				Clients: allClients, start: hasPages},
-			{Name: "index", Method: "GET", Path: "/api/v1/tasks", Query: "limit=20&status=pending",
-				Note: "?status=, 20 of 60", Clients: allClients, start: hasPages},
-			{Name: "search", Method: "GET", Path: "/api/v1/tasks", Query: "limit=20&q=REPORT+7+", Note: "?q=, 1 of 60",
-				Clients: allClients, start: hasPages},
-			{Name: "stats", Method: "GET", Path: "/api/v1/tasks/stats", Clients: allClients, start: hasTask},
-			{Name: "bulk", Method: "POST", Path: "/api/v1/tasks/bulk", Note: fmt.Sprintf(", status of %d", tasksInBulk),
-				Clients: allClients, Transaction: Transaction{Items: tasksInBulk + 2, Indexed: tasksInBulk},
-				start: having(tasksInBulk, nil, with((*user).bulk))},
-			{Name: "delete", Method: "DELETE", Path: "/api/v1/tasks/{task_id}", Clients: allClients, Transaction: one,
-				start: having(0, (*user).create, nil)},
-			{Name: "replay", Method: "POST", Path: "/api/v1/tasks", Note: ", the same key", Clients: allClients,
-				Refused: 1, start: having(0, (*user).needKey, nil)},
-			{Name: "replace", Method: "PUT", Path: "/api/v1/tasks/{task_id}", Transaction: one,
-				start: having(1, nil, with((*user).task))},
-			{Name: "join", Method: "POST", Path: "/api/v1/users/me", start: steps(begin, (*user).leave, (*user).join)},
-			{Name: "self", Method: "GET", Path: "/api/v1/users/me", start: joined},
-			{Name: "rename", Method: "PUT", Path: "/api/v1/users/me", start: having(0, nil, with((*user).rename))},
-			// User, address, counts, the task, the keys of its two requests, and the request's own.
-			{Name: "erase", Method: "DELETE", Path: "/api/v1/users/me", Note: ", of 1 task",
-				Transaction: Transaction{Items: 7, Indexed: 1}, start: having(0, (*user).needTask, nil)},
+	m := Measured{
+		platform: todo.Platform(), identify: asUser, identity: []string{"sub"},
+		within: map[string][]string{"sub": {"user_id", "task_id"}},
+		makers: map[string]schema.Described{"user_id": todo.CreateUser, "task_id": todo.CreateTask},
+		usual:  []string{"user_id"},
+		bodies: map[string]func(*caller) given{
+			todo.CreateTask.ID: wholeTask, todo.ReplaceTask.ID: wholeTask, todo.ChangeTask.ID: status,
+			todo.ReplaceUser.ID: func(c *caller) given { return given{"name": fmt.Sprint("Ann ", c.count("name"))} },
+			todo.ChangeTasks.ID: func(c *caller) given {
+				return given{"task_ids": c.made["task_id"], "status": status(c)["status"]}
+			},
 		},
-		Change: func(l *Run) func(context.Context) (string, error) {
-			u := begin(l)
-			return func(ctx context.Context) (string, error) {
-				if err := u.needUser(ctx, 0); err != nil {
-					return "", err
-				}
-				if err := u.create(ctx); err != nil {
-					return "", err
-				}
-				return fmt.Sprint(u.known["task_id"]), nil
-			}
+		Routes: []Route{
+			{Name: "warm", Of: todo.ReadHealth, Note: ", without DynamoDB"},
+			{Name: "create", Of: todo.CreateTask, Clients: allClients, Transaction: one},
+			{Name: "get", Of: todo.ReadTask, Clients: allClients},
+			{Name: "patch", Of: todo.ChangeTask, Note: ", the status", Clients: allClients, Transaction: one},
+			{Name: "list", Of: todo.ListTasks, Params: todo.TaskFilter{Limit: 20}, Note: ", 20 of 60",
+				Clients: allClients, has: pages},
+			{Name: "index", Of: todo.ListTasks, Params: todo.TaskFilter{Limit: 20, Status: todo.Pending},
+				Note: "?status=, 20 of 60", Clients: allClients, has: pages},
+			{Name: "search", Of: todo.ListTasks, Params: todo.TaskFilter{Limit: 20, Search: "REPORT 7 "},
+				Note: "?q=, 1 of 60", Clients: allClients, has: pages},
+			{Name: "stats", Of: todo.ReadStats, Clients: allClients, has: task},
+			{Name: "bulk", Of: todo.ChangeTasks, Note: fmt.Sprintf(", status of %d", tasksInBulk), Clients: allClients,
+				Transaction: Transaction{Items: tasksInBulk + 2, Indexed: tasksInBulk},
+				has:         pages[:tasksInBulk]},
+			{Name: "delete", Of: todo.DeleteTask, Clients: allClients, Transaction: one},
+			{Name: "replay", Of: todo.CreateTask, Note: ", the same key", Clients: allClients, Refused: 1, same: true,
+				body: func(*caller) given { return nil }},
+			{Name: "replace", Of: todo.ReplaceTask, Transaction: one},
+			{Name: "join", Of: todo.CreateUser, per: 1},
+			{Name: "self", Of: todo.ReadUser},
+			{Name: "rename", Of: todo.ReplaceUser},
+			// User, address, counts, the task, the keys of its two requests, and the request's own.
+			{Name: "erase", Of: todo.DeleteUser, Note: ", of 1 task", Transaction: Transaction{Items: 7, Indexed: 1},
+				has: task, per: 1},
 		},
 		LakeTable: LakeTable{Entity: "task", IDs: func(object []byte) (ids []string, err error) {
 			type row struct {
@@ -92,91 +78,24 @@ func (described) Todo() Measured {
 			return ids, err
 		}},
 	}
-}
-
-// user is one client, with a user and tasks of its own.
-type user struct {
-	caller
-	tasks []any
-	made  int // tasks, ever
-	calls int // changes that alternate
-}
-
-// needUser signs the caller up, if they have not.
-func (u *user) needUser(ctx context.Context, tasks int) error {
-	if u.Header.Get("Authorization") != "" {
-		return nil
-	}
-	return u.signUp(ctx, tasks)
-}
-
-func (u *user) signUp(ctx context.Context, tasks int) error {
-	if err := u.leave(ctx); err != nil {
-		return err
-	}
-	if err := u.join(ctx); err != nil {
-		return err
-	}
-	for range tasks {
-		if err := u.create(ctx); err != nil {
-			return err
+	m.Change = func(l *Run) func(context.Context) (string, error) {
+		c := newCaller(l, &m, Route{})
+		return func(ctx context.Context) (string, error) {
+			err := c.do(ctx, todo.CreateTask)
+			return fmt.Sprint(c.known["task_id"]), err
 		}
 	}
-	return nil
+	return m
 }
 
-// task is one with a value in every field, of about 0.5 KB in the table.
-func (u *user) task() given {
-	u.made++
+// wholeTask is a task with a value in every field, of about 0.5 KB in the table.
+func wholeTask(c *caller) given {
+	n := c.count("task")
 	return given{
-		"title":       fmt.Sprintf("Write report %d for the team", u.made),
+		"title":       fmt.Sprintf("Write report %d for the team", n),
 		"description": "All of last month's figures, with one page on the next steps, and on who will take them.",
-		"priority":    []string{"low", "medium", "high", "urgent"}[u.made%4],
-		"category":    []string{"work", "home"}[u.made%2],
-		"due_date":    time.Now().AddDate(0, 0, u.made%60).Format(time.DateOnly),
+		"priority":    todo.Priorities()[n%4],
+		"category":    []string{"work", "home"}[n%2],
+		"due_date":    time.Now().AddDate(0, 0, n%60).Format(time.DateOnly),
 	}
 }
-
-func (u *user) create(ctx context.Context) error {
-	err := u.call(ctx, "POST /api/v1/tasks", u.task(), nil)
-	u.tasks = append(u.tasks, u.known["task_id"])
-	return err
-}
-
-// status alternates, so that each change changes index and counts.
-func (u *user) status() string {
-	u.calls++
-	return []string{"pending", "in_progress"}[u.calls%2]
-}
-
-func (u *user) bulk() given { return given{"task_ids": u.tasks, "status": u.status()} }
-
-// needKey gives all further requests one key.
-func (u *user) needKey(ctx context.Context) error {
-	if !u.IdempotencyKeys {
-		return nil
-	}
-	u.IdempotencyKeys = false
-	u.Header.Set("Idempotency-Key", rand.Text())
-	return u.request(ctx, nil)
-}
-
-// needTask signs up a new user after the last one was deleted.
-func (u *user) needTask(ctx context.Context) error {
-	if len(u.tasks) > 0 {
-		u.tasks = nil
-		return u.signUp(ctx, 1)
-	}
-	return u.create(ctx)
-}
-
-// leave makes the client someone who is no user yet.
-func (u *user) leave(ctx context.Context) error {
-	name := "bench-" + rand.Text()
-	u.known["email"] = name + "@example.com"
-	return u.as(ctx, name)
-}
-
-func (u *user) join(ctx context.Context) error { return u.call(ctx, "POST /api/v1/users/me", nil, nil) }
-
-func (u *user) rename() given { return given{"name": "Ann " + u.status()} }
