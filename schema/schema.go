@@ -49,6 +49,8 @@ type Platform struct {
 	Lakes []Lake
 	// Events are the domain events that it publishes on a bus, if its props set Events. Default: none.
 	Events []Event
+	// Owned is what a person owns, in the order in which a deletion makes it unreachable. Default: nothing.
+	Owned []Owned
 	// Records are the kinds of items that teams can add attributes to. Default: none.
 	Records []Record
 	// Extra are the additions of a team to Records, by [Platform.Extended].

@@ -100,6 +100,7 @@ func (p Platform) Validate() error {
 	p.validateSecrets(f)
 	p.validateBuckets(f)
 	p.validateEvents(f)
+	p.validateOwned(f)
 	p.validateExtra(f)
 	p.validateVariables(f)
 	p.validateIDs(f)

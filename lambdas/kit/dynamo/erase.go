@@ -3,9 +3,11 @@ package dynamo
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -22,13 +24,21 @@ const (
 	eraseReserve = kit.AttemptTimeout + time.Second
 )
 
-// Erasure says how to delete everything under a partition key.
+// Erasure says how to delete everything under a partition key, or what else to do with it.
 type Erasure struct {
 	// List is the pattern that reads the items: a Query by the partition key alone, of the table or of an index, that
-	// returns the key of the table. Make it consistent: an index may lack a new item.
+	// returns the key of the table, or one with Values. Make it consistent: an index may lack a new item.
 	List string
-	// Delete is the DeleteItem that deletes each item.
+	// Values are those of List's further conditions, after the partition key. Nil: it has none.
+	Values []any
+	// Sort begins the sort keys of the items that are meant. Empty: all are.
+	Sort string
+	// Each runs before an item is deleted, and may stand for its deletion. Its error ends the erasure. Nil: nothing runs.
+	Each func(context.Context, Item) error
+	// Delete is the DeleteItem that deletes each item. Empty: Each deals with it alone.
 	Delete string
+	// Limit bounds the items under a partition key that one call deals with. Zero: the time alone does.
+	Limit int
 	// GoesOn runs after each page of List, before Erase deletes anything of the page. Its error ends the erasure, so
 	// that items which somebody adds after the erasure stay. Nil: the erasure goes on.
 	GoesOn func(context.Context) error
@@ -57,7 +67,11 @@ func (db *DB) Erase(ctx context.Context, e Erasure, partitions ...any) (complete
 	// What has begun ends before Erase does.
 	defer func() { err = cmp.Or(erasing.Wait(), err); complete = complete && err == nil }()
 	for _, partition := range partitions {
-		query := Query{Values: []any{partition}}
+		begun := 0
+		query := Query{Values: append([]any{partition}, e.Values...)}
+		if e.Limit > 0 {
+			query.PageSize = e.Limit + 1
+		}
 		for first := true; first || query.StartAfter != nil; first = false {
 			page, err := db.Page(ctx, e.List, query)
 			if err == nil && e.GoesOn != nil {
@@ -67,12 +81,13 @@ func (db *DB) Erase(ctx context.Context, e Erasure, partitions ...any) (complete
 				return false, err
 			}
 			for _, item := range page.Items {
-				if e.Keep != nil && e.Keep(item) {
+				if !strings.HasPrefix(Text(item, list.table.Key.Sort), e.Sort) || e.Keep != nil && e.Keep(item) {
 					continue
 				}
-				if ending(ctx) || failed.Err() != nil {
+				if ending(ctx) || failed.Err() != nil || e.Limit > 0 && begun == e.Limit {
 					return false, nil
 				}
+				begun++
 				erasing.Go(func() error { return db.eraseItem(ctx, e, list.table, item) })
 			}
 			query.StartAfter = page.Next
@@ -82,6 +97,11 @@ func (db *DB) Erase(ctx context.Context, e Erasure, partitions ...any) (complete
 }
 
 func (db *DB) eraseItem(ctx context.Context, e Erasure, table schema.Table, item Item) error {
+	if e.Each != nil {
+		if err := e.Each(ctx, item); err != nil || e.Delete == "" {
+			return err
+		}
+	}
 	var key []any
 	for _, name := range table.Key.Attributes() {
 		key = append(key, item[name])
@@ -102,4 +122,13 @@ func (db *DB) eraseItem(ctx context.Context, e Erasure, table schema.Table, item
 func ending(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && time.Until(deadline) < eraseReserve
+}
+
+// Text returns a text attribute of an item, or "" if it is missing or has another type.
+func Text(item Item, attribute string) string {
+	text, _ := item[attribute].(*types.AttributeValueMemberS)
+	if text == nil {
+		return ""
+	}
+	return text.Value
 }
