@@ -12,6 +12,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
@@ -103,7 +104,7 @@ func (s *Service) deleteAtOnce(ctx context.Context, id string) (read todo.User, 
 	}
 	own := ownKey(ctx)
 	for _, item := range keys.Items {
-		if textOf(item, "SK") != own {
+		if dynamo.Text(item, "SK") != own {
 			writes = append(writes, dynamo.Delete(table, []any{item["PK"], item["SK"]}, expression.ConditionBuilder{}))
 		}
 	}
@@ -201,8 +202,8 @@ func (s *Service) Erase(ctx context.Context, deletion Deletion) (complete bool, 
 // get their answers.
 func (s *Service) eraseItems(ctx context.Context, deletion Deletion) (complete bool, err error) {
 	own := ownKey(ctx)
-	return s.DB.Erase(ctx, dynamo.Erasure{
-		List: "ListItemKeys", Delete: "EraseItem",
+	return ownership.Deletion{
+		DB: s.DB, Owned: todo.Owned(), Person: deletion.User,
 		// The user cannot come back before the deletion is over. So what was listed before it goes on is not of a new
 		// user.
 		GoesOn: func(ctx context.Context) error {
@@ -220,9 +221,9 @@ func (s *Service) eraseItems(ctx context.Context, deletion Deletion) (complete b
 			return expression.ConditionBuilder{}
 		},
 		Keep: func(item dynamo.Item) bool {
-			return textOf(item, "deletion") == deletion.ID || textOf(item, "SK") == own
+			return dynamo.Text(item, "deletion") == deletion.ID || dynamo.Text(item, "SK") == own
 		},
-	}, taskPrefix+deletion.User, idempotencyPrefix+deletion.User)
+	}.Erase(ctx)
 }
 
 // finishDeletion ends the deletion, if it is still going on.

@@ -45,5 +45,8 @@ func EventsOf(change trigger.Change) ([]trigger.Event, error) {
 func DeletionOf(change events.DynamoDBStreamRecord) (Deletion, bool) {
 	user, ok := strings.CutPrefix(trigger.Text(change.Keys, "PK"), countsPrefix)
 	id := trigger.Text(change.NewImage, "deletion")
-	return Deletion{User: user, ID: id}, ok && id != ""
+	if !ok || id == "" {
+		return Deletion{}, false
+	}
+	return Deletion{User: user, ID: id}, true
 }

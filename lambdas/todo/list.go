@@ -246,25 +246,16 @@ func (s *Service) page(ctx context.Context, user string, p plan, after string, m
 	if err != nil {
 		return page{}, err
 	}
-	part := page{evaluated: read.Evaluated, next: textOf(read.Next, sortKey)}
+	part := page{evaluated: read.Evaluated, next: dynamo.Text(read.Next, sortKey)}
 	for _, item := range read.Items {
 		var t taskItem
 		if err := attributevalue.UnmarshalMap(item, &t); err != nil {
 			return page{}, fmt.Errorf("%s: read task: %w", p.pattern, err)
 		}
 		part.tasks = append(part.tasks, t.task())
-		part.positions = append(part.positions, textOf(item, sortKey))
+		part.positions = append(part.positions, dynamo.Text(item, sortKey))
 	}
 	return part, nil
-}
-
-// textOf is the text of an attribute; "" if it is none.
-func textOf(item dynamo.Item, attribute string) string {
-	value, _ := item[attribute].(*types.AttributeValueMemberS)
-	if value == nil {
-		return ""
-	}
-	return value.Value
 }
 
 func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }

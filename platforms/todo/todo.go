@@ -82,11 +82,23 @@ func api() schema.Platform {
 		Routes: schema.Routes(Operations()...),
 		Lakes:  []schema.Lake{lake()},
 		Events: Events(),
+		Owned:  Owned(),
 		Records: []schema.Record{
 			{Name: "Task", Table: appData, Form: Task{}, Entity: "task"},
 			{Name: "User", Table: appData, Form: User{}, Entity: "user"},
 		},
 	}
+}
+
+// Owned is what a user owns. The write that begins a deletion makes the user unreachable, and with it all of this. The
+// counts, which say that the deletion goes on, go last.
+func Owned() []schema.Owned {
+	items := schema.Owned{Kind: schema.DeleteOwned, List: "ListItemKeys", Write: "EraseItem"}
+	tasks, keys := items, items
+	tasks.Name, tasks.Partition = "tasks", "TASK#"
+	keys.Name, keys.Partition = "idempotency keys", "IDEMPOTENCY#"
+	return []schema.Owned{tasks, keys, {Name: "the key of the deletion", Kind: schema.LeaveOwned, Table: appData,
+		Partition: "IDEMPOTENCY#", Until: "for 24 hours, with the answer to the deletion alone"}}
 }
 
 func table() schema.Table {

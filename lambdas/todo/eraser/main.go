@@ -4,24 +4,22 @@
 package main
 
 import (
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 func main() {
-	trigger.StartStream("todo", func(environment kit.Environment, batch *trigger.Stream) (trigger.Function, error) {
-		db, err := dynamo.Open(environment, todo.Platform(), "eraser")
-		if err != nil {
-			return nil, err
+	ownership.Start(todo.Platform(), "eraser", func(db *dynamo.DB) ownership.Eraser[service.Deletion] {
+		return ownership.Eraser[service.Deletion]{
+			Of: func(change events.DynamoDBStreamRecord) (service.Deletion, error) {
+				deletion, _ := service.DeletionOf(change)
+				return deletion, nil
+			},
+			Erase: (&service.Service{DB: db}).Erase,
 		}
-		// Where events are published, the publisher passes deletions on by a queue.
-		passed := trigger.NewQueue(environment.AWS, environment.Getenv(schema.PassedQueueVariable("eraser")))
-		batch.Defer = passed.Defer
-		f := &function{erase: (&service.Service{DB: db}).Erase, batch: batch, metrics: environment.Metrics}
-		return f.handle, nil
 	})
 }
