@@ -3,17 +3,13 @@ package lingible
 import (
 	"context"
 	"errors"
-	"iter"
-	"strings"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -31,25 +27,13 @@ func (s *Service) CleanAccount(ctx context.Context, user string) (complete bool,
 	if err != nil || !found || profile.Status != lingible.Deleting {
 		return err == nil, err
 	}
-	if complete, err := s.cleanReferences(ctx, user); err != nil || !complete {
-		return false, err
-	}
-	// The index has the submissions that no item of the user names any more.
-	submitted := dynamo.Read[key](ctx, s.DB, "ListUserSubmissions", dynamo.Query{Values: []any{user}})
-	if complete, err := cleanEach(ctx, submitted, s.deleteSubmission); err != nil || !complete {
-		return false, err
-	}
-	if complete, err := s.eraseTranslations(ctx, user); err != nil || !complete {
-		return false, err
-	}
 	own := profileKey(user)
-	complete, err = s.DB.Erase(ctx, dynamo.Erasure{
-		List: "ListUserItems", Delete: "DeleteUserItem",
-		Keep: func(item dynamo.Item) bool {
-			sk, ok := item["SK"].(*types.AttributeValueMemberS)
-			return ok && sk.Value == own.SK
-		},
-	}, own.PK)
+	complete, err = ownership.Deletion{
+		DB: s.DB, Owned: lingible.Owned(), Person: user,
+		Hooks: map[string]func(context.Context) (bool, error){
+			"submissions": func(ctx context.Context) (bool, error) { return s.deleteSubmissions(ctx, user) }},
+		Keep: func(item dynamo.Item) bool { return dynamo.Text(item, "SK") == own.SK },
+	}.Erase(ctx)
 	if err != nil || !complete {
 		return false, err
 	}
@@ -58,63 +42,20 @@ func (s *Service) CleanAccount(ctx context.Context, user string) (complete bool,
 	return err == nil, err
 }
 
-const (
-	// cleanParallel is how many references of a user are cleaned at once.
-	cleanParallel = 16
-	// cleanReserve is how long before the end of its context a cleaning begins nothing more: time for an unanswered
-	// attempt at a request, and the next ones.
-	cleanReserve = kit.AttemptTimeout + time.Second
-)
-
-// cleanEach cleans items, some at once, until one fails or the context ends soon. It reports whether it has cleaned
-// all.
-func cleanEach[T any](ctx context.Context, items iter.Seq2[T, error],
-	clean func(context.Context, T) error) (complete bool, _ error) {
-	cleaning, failed := errgroup.WithContext(ctx)
-	cleaning.SetLimit(cleanParallel)
-	complete = true
-	for item, err := range items {
-		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < cleanReserve || failed.Err() != nil {
-			complete = false
-			break
-		}
-		cleaning.Go(func() error {
-			if err != nil {
-				return err
-			}
-			return clean(ctx, item)
-		})
+// deleteSubmissions deletes the submissions that items of a user name, and then those that only the index has.
+func (s *Service) deleteSubmissions(ctx context.Context, user string) (complete bool, err error) {
+	complete, err = s.DB.Erase(ctx, dynamo.Erasure{List: "ListUserItems", Sort: submittedPrefix,
+		Each: func(ctx context.Context, item dynamo.Item) error {
+			id := dynamo.Text(item, "submission_id")
+			return s.deleteSubmission(ctx, key{dynamo.Text(item, "term_key"), submissionKey("", id).SK})
+		}}, userKey(user))
+	if err != nil || !complete {
+		return false, err
 	}
-	err := cleaning.Wait()
-	return complete && err == nil, err
-}
-
-// cleanReferences withdraws the votes of a user, and deletes the submissions that items of the user
-// name. A vote's item goes once the vote is withdrawn.
-func (s *Service) cleanReferences(ctx context.Context, user string) (complete bool, err error) {
-	references := dynamo.Read[referenceItem](ctx, s.DB, "ListUserItems", dynamo.Query{Values: []any{userKey(user)}})
-	return cleanEach(ctx, references, func(ctx context.Context, reference referenceItem) error {
-		submission := key{reference.TermKey, submissionKey("", reference.SubmissionID).SK}
-		switch {
-		case strings.HasPrefix(reference.SK, voteKey(user, "").SK):
-			if err := s.withdrawVote(ctx, submission, user); err != nil {
-				return err
-			}
-			return s.deleteVote(ctx, user, reference.SubmissionID)
-		case strings.HasPrefix(reference.SK, submittedPrefix):
-			return s.deleteSubmission(ctx, submission)
-		}
-		return nil
-	})
-}
-
-// withdrawVote takes back the vote of a user, if the submission is there and has it.
-func (s *Service) withdrawVote(ctx context.Context, submission key, user string) error {
-	update := expression.Add(dynamo.Name("upvotes"), expression.Value(-1)).
-		Delete(dynamo.Name("upvoted_by"), expression.Value(&types.AttributeValueMemberSS{Value: []string{user}}))
-	_, err := dynamo.Satisfied(s.DB.Update(ctx, "WithdrawVote", submission.values(), update,
-		dynamo.Name("upvoted_by").Contains(user), nil))
-	return err
+	return s.DB.Erase(ctx, dynamo.Erasure{List: "ListUserSubmissions",
+		Each: func(ctx context.Context, item dynamo.Item) error {
+			return s.deleteSubmission(ctx, key{dynamo.Text(item, "PK"), dynamo.Text(item, "SK")})
+		}}, user)
 }
 
 // deleteVote deletes the note of a vote.

@@ -35,6 +35,7 @@ func Platform() schema.Platform {
 		Metrics: metrics(),
 		Routes:  schema.Routes(Operations()...),
 		Events:  Events(),
+		Owned:   Owned(),
 		Records: []schema.Record{
 			{Name: "User", Table: usersName, Form: User{}},
 			{Name: "Submission", Table: submissionsName, Form: Submission{}},

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
@@ -108,4 +109,27 @@ type Balance struct {
 	QuizLimit       int       `json:"quiz_limit" doc:"Questions of the quiz on a day, at most; 0: any number. GET /quiz/history says how many were asked."`
 	SubmissionLimit int       `json:"submission_limit" doc:"Terms that are submitted within 24 hours, at most."`
 	SubmissionsUsed int       `json:"submissions_used"`
+}
+
+// Owned is what a user owns. The write that begins the deletion of an account removes the usage, without which nothing
+// can be added. The profile, which says that the deletion goes on, goes last.
+func Owned() []schema.Owned {
+	const user = "USER#"
+	return []schema.Owned{
+		{Name: "votes", Kind: schema.DecrementOwned, List: "ListUserItems", Partition: user, Sort: "VOTE#",
+			Write:   "DeleteUserItem",
+			Counter: schema.Counter{Update: "WithdrawVote", Name: "upvotes", Members: "upvoted_by"},
+			Key: func(_ string, vote map[string]string) []any {
+				return []any{vote["term_key"], "SUBMISSION#" + vote["submission_id"]}
+			}},
+		// With a submission the notes of others' votes for it go.
+		{Name: "submissions", Kind: schema.HookOwned},
+		{Name: "translations", Kind: schema.DeleteOwned, List: "ListTranslationKeys", Write: "DeleteTranslation",
+			Partition: user},
+		{Name: "all else", Kind: schema.DeleteOwned, List: "ListUserItems", Write: "DeleteUserItem", Partition: user},
+		{Name: "when the account was deleted", Kind: schema.LeaveOwned, Table: usersName, Partition: "DELETED#",
+			Until: "for 30 days, under a digest of the id"},
+		{Name: "counts of requests", Kind: schema.LeaveOwned, Table: usersName, Partition: "RATE#",
+			Until: "up to the end of their window"},
+	}
 }

@@ -3,20 +3,14 @@
 package main
 
 import (
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 func main() {
-	trigger.StartStream("lingible", func(environment kit.Environment, batch *trigger.Stream) (trigger.Function, error) {
-		db, err := dynamo.Open(environment, lingible.Platform(), "accountcleaner")
-		if err != nil {
-			return nil, err
-		}
-		f := &function{clean: (&service.Service{DB: db}).CleanAccount, batch: batch, metrics: environment.Metrics}
-		return f.handle, nil
+	ownership.Start(lingible.Platform(), "accountcleaner", func(db *dynamo.DB) ownership.Eraser[string] {
+		return ownership.Eraser[string]{Of: service.DeletedUser, Erase: (&service.Service{DB: db}).CleanAccount}
 	})
 }
