@@ -1,9 +1,10 @@
 package askahuman
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
@@ -31,36 +33,24 @@ const (
 func (s *Service) PersonData(ctx context.Context, personHash, cursor string) (askahuman.PersonData, error) {
 	data := askahuman.PersonData{Person: personHash, Answers: []askahuman.PersonAnswer{},
 		Subscriptions: []askahuman.PersonSubscription{}}
-	from, answered := strings.CutPrefix(cursor, ofSubscriptions)
-	after, err := parseCursor(from)
-	if err != nil {
-		return data, err
-	}
 	group, reading := errgroup.WithContext(ctx)
 	if cursor == "" {
 		group.Go(func() error { return wrap(s.readKept(reading, &data), "read a person's stats") })
 	}
-	if !answered {
-		group.Go(func() (err error) {
-			data.Answers, data.NextCursor, err = s.keptAnswers(reading, personHash, after)
-			return wrap(err, "read a person's answers")
-		})
+	next, err := ownership.Export(reading, cursor,
+		ownership.List{Read: func(ctx context.Context, from string) (next string, err error) {
+			data.Answers, next, err = s.keptAnswers(ctx, personHash, from)
+			return next, err
+		}},
+		ownership.List{Prefix: ofSubscriptions, Read: func(ctx context.Context, from string) (next string, err error) {
+			data.Subscriptions, next, err = s.keptSubscriptions(ctx, personHash, from)
+			return next, err
+		}})
+	data.NextCursor = next
+	if err := cmp.Or(group.Wait(), err); err != nil && !errors.Is(err, errCursor) {
+		return data, wrap(err, "read a person's data")
 	}
-	if err := group.Wait(); err != nil || data.NextCursor != "" {
-		return data, err
-	}
-	if !answered {
-		after = position{}
-	}
-	ids, next, err := s.subscribedIDs(ctx, personHash, after)
-	if err != nil {
-		return data, wrap(err, "list a person's subscriptions")
-	}
-	if next != "" {
-		data.NextCursor = ofSubscriptions + next
-	}
-	data.Subscriptions, err = s.keptSubscriptions(ctx, personHash, ids)
-	return data, wrap(err, "read a person's subscriptions")
+	return data, err
 }
 
 // readKept reads the stats and the last notification.
@@ -97,9 +87,13 @@ func (s *Service) readKept(ctx context.Context, data *askahuman.PersonData) erro
 }
 
 // keptAnswers reads a page of a person's answers. next is the cursor of the page after.
-func (s *Service) keptAnswers(ctx context.Context, personHash string, after position) (answers []askahuman.PersonAnswer,
+func (s *Service) keptAnswers(ctx context.Context, personHash, cursor string) (answers []askahuman.PersonAnswer,
 	next string, err error) {
 	answers = []askahuman.PersonAnswer{}
+	after, err := parseCursor(cursor)
+	if err != nil {
+		return nil, "", err
+	}
 	ids, next, err := s.answeredIDs(ctx, personHash, askahuman.Never, dataPage, after)
 	if err != nil {
 		return nil, "", err
@@ -149,9 +143,18 @@ func (s *Service) subscribedIDs(ctx context.Context, personHash string, after po
 	return ids, next, nil
 }
 
-func (s *Service) keptSubscriptions(ctx context.Context, personHash string,
-	ids []string) ([]askahuman.PersonSubscription, error) {
-	subscriptions := []askahuman.PersonSubscription{}
+// keptSubscriptions reads a page of a person's subscriptions. next is the cursor of the page after.
+func (s *Service) keptSubscriptions(ctx context.Context, personHash,
+	cursor string) (subscriptions []askahuman.PersonSubscription, next string, err error) {
+	subscriptions = []askahuman.PersonSubscription{}
+	after, err := parseCursor(cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	ids, next, err := s.subscribedIDs(ctx, personHash, after)
+	if err != nil {
+		return nil, "", err
+	}
 	items, err := dynamo.ReadBatch[askahuman.Subscription](ctx, s.DB, "ExportSubscriptions", keysByID(ids)...)
 	for _, sub := range items {
 		if sub == nil || sub.PersonHash != personHash {
@@ -164,7 +167,7 @@ func (s *Service) keptSubscriptions(ctx context.Context, personHash string,
 			CreatedAt: wire.Time(sub.CreatedAt), UpdatedAt: wire.Time(sub.UpdatedAt)}
 		subscriptions = append(subscriptions, shown)
 	}
-	return subscriptions, err
+	return subscriptions, next, err
 }
 
 // shownAt is a moment of a notification as a person reads it: zero for [askahuman.Never], which also stands for at
@@ -188,20 +191,18 @@ func (s *Service) DeletePerson(ctx context.Context, personHash string) (deleted 
 		return deleted, wrap(err, "read a person's stats")
 	}
 	read := s.Clock.Now()
-	deleted.Answers, deleted.More, err = s.forgetAnswers(ctx, personHash)
+	var anonymised atomic.Int64
+	complete, err := ownership.Deletion{
+		DB: s.DB, Owned: askahuman.Owned(s.Parts), Person: personHash, Limit: dataPage, Anonymised: &anonymised,
+		Hooks: map[string]func(context.Context) (bool, error){
+			"subscriptions": func(ctx context.Context) (bool, error) { return s.forgetSubscriptions(ctx, personHash) },
+			"report of the name": func(ctx context.Context) (bool, error) {
+				return true, s.forgetNameReport(ctx, personHash)
+			}},
+	}.Erase(ctx)
+	deleted.Answers, deleted.More = int(anonymised.Load()), !complete
 	if err != nil || deleted.More {
-		return deleted, wrap(err, "forget a person's answers")
-	}
-	if deleted.More, err = s.forgetSubscriptions(ctx, personHash); err != nil || deleted.More {
-		return deleted, wrap(err, "end a person's subscriptions")
-	}
-	if err := s.DB.Delete(ctx, "ForgetNotified", notifiedKey(personHash), expression.ConditionBuilder{}); err != nil {
-		return deleted, wrap(err, "forget a person's last notification")
-	}
-	if !s.Parts.WithoutModeration {
-		if err := s.forgetNameReport(ctx, personHash); err != nil {
-			return deleted, wrap(err, "forget the report of a person's name")
-		}
+		return deleted, wrap(err, "delete a person's data")
 	}
 	if !found {
 		return deleted, nil
@@ -227,38 +228,9 @@ func (s *Service) dateStats(ctx context.Context, personHash string, stats askahu
 	return err
 }
 
-// forgetAnswers makes a page of a person's answers nobody's. more says that there may be further ones.
-func (s *Service) forgetAnswers(ctx context.Context, personHash string) (forgotten int, more bool, err error) {
-	ids, next, err := s.answeredIDs(ctx, personHash, askahuman.Never, dataPage, position{})
-	if err != nil {
-		return 0, false, err
-	}
-	update := expression.Remove(dynamo.Name("fingerprint_hash"))
-	for _, name := range []string{"content_digest", "content_length", "response_time_ms"} {
-		update = update.Remove(dynamo.Name(name))
-	}
-	done := make([]bool, len(ids))
-	group, writing := errgroup.WithContext(ctx)
-	group.SetLimit(workers)
-	for i, key := range responseKeys(ids, personHash) {
-		group.Go(func() (err error) {
-			done[i], err = dynamo.Satisfied(s.DB.Update(writing, "ForgetAnswer", key, update,
-				dynamo.Equal("fingerprint_hash", personHash), nil))
-			return err
-		})
-	}
-	err = group.Wait()
-	for _, was := range done {
-		if was {
-			forgotten++
-		}
-	}
-	return forgotten, next != "", err
-}
-
-// forgetSubscriptions ends a page of a person's subscriptions, or as many as the context leaves time for. more says
-// that there may be further ones.
-func (s *Service) forgetSubscriptions(ctx context.Context, personHash string) (more bool, err error) {
+// forgetSubscriptions ends a page of a person's subscriptions, or as many as the context leaves time for. complete says
+// that there are no further ones.
+func (s *Service) forgetSubscriptions(ctx context.Context, personHash string) (complete bool, err error) {
 	ids, next, err := s.subscribedIDs(ctx, personHash, position{})
 	if err != nil {
 		return false, err
@@ -274,14 +246,14 @@ func (s *Service) forgetSubscriptions(ctx context.Context, personHash string) (m
 	// One after the other: each write changes the item of the person's last subscription.
 	for _, id := range ids {
 		if endsBefore(ctx, lastLook) {
-			return true, nil
+			return false, nil
 		}
 		if err := s.endSubscription(ctx, id, personHash); err != nil &&
 			!errors.Is(err, askahuman.ErrSubscriptionNotFound) {
 			return false, err
 		}
 	}
-	return next != "", nil
+	return next == "", nil
 }
 
 // forgetStats deletes a person's stats as they were read, but for what an operator has decided: a block, and that they

@@ -26,6 +26,29 @@ func ownDataPatterns() []schema.AccessPattern {
 	)
 }
 
+// Owned is what a person owns. The stats, which say that the person is there, go last: only the service knows whether
+// an answer has come meanwhile.
+func Owned(parts Parts) []schema.Owned {
+	owned := []schema.Owned{
+		{Name: "answers", Kind: schema.AnonymiseOwned, List: "ListRecentAnswers", From: wire.Time(Never).String(),
+			Write:  "ForgetAnswer",
+			Fields: []string{"fingerprint_hash", "content_digest", "content_length", "response_time_ms"},
+			Key: func(person string, answer map[string]string) []any {
+				return []any{answer["question_id"], ResponseID(answer["question_id"], person)}
+			}},
+		// Each one changes the item of the person's last subscription.
+		{Name: "subscriptions", Kind: schema.HookOwned},
+		{Name: "last notification", Kind: schema.DeleteOwned, Write: "ForgetNotified", Partition: "NOTIFIED#"},
+		{Name: "counts of requests", Kind: schema.LeaveOwned, Table: "Guards", Partition: "RATE#",
+			Until: "up to the end of their window"},
+	}
+	if !parts.WithoutModeration {
+		// Others' reports name the person.
+		owned = append(owned, schema.Owned{Name: "report of the name", Kind: schema.HookOwned})
+	}
+	return owned
+}
+
 // withOperatedData lets operators export and delete for people who ask them to.
 func withOperatedData(p *schema.Platform) {
 	all := []schema.AccessPattern{schema.Existing("ListRecentAnswers"), schema.Existing("GetUserStats"),

@@ -97,6 +97,7 @@ func With(parts Parts) schema.Platform {
 	if !parts.WithoutMCP {
 		withMCP(&p)
 	}
+	p.Owned = Owned(parts)
 	return p
 }
 
