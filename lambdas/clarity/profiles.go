@@ -115,10 +115,12 @@ func (s *Service) AddProfile(ctx context.Context, attempt clarity.Attempt, reten
 }
 
 // AddProfiles does what AddProfile does with several attempts of one user, all or none in one transaction, and returns
-// how many it has added.
+// how many it has added. It adds none of a user who is being deleted.
 func (s *Service) AddProfiles(ctx context.Context, attempts []clarity.Attempt, retention time.Duration) (added int,
 	err error) {
-	attempts = slices.Clone(attempts)
+	if attempts, err = s.kept(ctx, slices.Clone(attempts)); err != nil {
+		return 0, err
+	}
 	slices.SortFunc(attempts, func(a, b clarity.Attempt) int { return strings.Compare(profileKey(a), profileKey(b)) })
 	err = retry.Do(ctx, func() (err error) {
 		added, err = s.addProfiles(ctx, attempts, retention)

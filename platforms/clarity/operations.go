@@ -50,7 +50,8 @@ var (
 		Status:  http.StatusCreated, Location: "/attempts/{attemptId}",
 		Headers: map[string]string{"ETag": versioned, "Location": "The path of the attempt."},
 		Key:     schema.KeyOptional,
-		Errors:  []error{ErrScenarioNotFound, ErrScenarioInactive, &RunningError{}},
+		Errors: []error{ErrScenarioNotFound, ErrScenarioInactive, &RunningError{},
+			ErrBeingDeleted},
 	}
 	ListAttempts = schema.Operation[PageParams, schema.None, AttemptList]{
 		ID: "listAttempts", Route: "GET /attempts", Function: "clarityapi", Caller: schema.CallerUser,
@@ -71,7 +72,8 @@ var (
 		Detail: "Changes an attempt in progress. Completing it evaluates it, and makes the time of submission its " +
 			"timestamp." + waits,
 		Headers: map[string]string{"ETag": versioned}, IfMatch: "the attempt", Key: schema.KeyOptional,
-		Errors: []error{ErrAttemptNotFound, ErrForbidden, ErrScenarioNotFound, ErrNotInProgress, &RunningError{}},
+		Errors: []error{ErrAttemptNotFound, ErrForbidden, ErrScenarioNotFound, ErrNotInProgress, &RunningError{},
+			ErrBeingDeleted},
 	}
 	EvaluateAttempt = schema.Operation[AttemptParams, schema.None, Attempt]{
 		ID: "evaluateAttempt", Route: "POST /attempts/{id}/evaluate", Function: "clarityapi",
@@ -79,7 +81,8 @@ var (
 		Summary: "Evaluate a completed attempt whose evaluation failed",
 		Detail: "Evaluates a completed attempt that has no evaluation. An attempt that has one keeps it. If the " +
 			"evaluation fails, the answer has none, and says why.",
-		Errors: []error{ErrAttemptNotFound, ErrForbidden, ErrNotCompleted, &RunningError{}, &LimitError{}},
+		Errors: []error{ErrAttemptNotFound, ErrForbidden, ErrNotCompleted, &RunningError{}, &LimitError{},
+			ErrBeingDeleted},
 	}
 )
 
@@ -117,5 +120,5 @@ var (
 // Operations are all operations, in the order of their routes.
 func Operations() []schema.Described {
 	return []schema.Described{CreateAttempt, ListAttempts, ReadAttempt, SaveAttempt, EvaluateAttempt, ListScenarios,
-		ReadScenario, ReadProfile, ListProfiles, ReadDocument}
+		ReadScenario, ReadProfile, ListProfiles, ExportData, DeleteUser, ReadDocument}
 }

@@ -28,6 +28,7 @@ func Platform() schema.Platform {
 		Metrics:         metrics(),
 		Routes:          schema.Routes(Operations()...),
 		Events:          Events(),
+		Owned:           Owned(),
 		Records: []schema.Record{
 			{Name: "Attempt", Table: "Attempts", Form: Attempt{}},
 			{Name: "Profile", Table: "Profiles", Form: Profile{}},
@@ -76,6 +77,7 @@ func functions() []schema.Function {
 			Timeout:     time.Minute,
 			Trigger:     schema.OnSeed{},
 		},
+		eraser(),
 	}
 }
 
@@ -92,6 +94,8 @@ func metrics() []schema.Metric {
 			Description: "later evaluations that failed: for those the second time at least", AlarmAt: 1},
 		{Name: "ProfilesAdded", Function: "profiler", Unit: schema.Count,
 			Description: "profiles added; a repeated change adds none"},
+		{Name: "UsersErased", Function: "accounteraser", Unit: schema.Count,
+			Description: "deletions of users that are complete"},
 	}
 }
 
@@ -177,15 +181,21 @@ func guards() schema.Table {
 	return schema.Table{
 		Name:         "Guards",
 		PhysicalName: "guards",
-		Description: "Short-lived items that guard the other tables: idempotency keys, and the evaluations of a " +
-			"user on a day.",
+		Description: "Short-lived items that guard the other tables: idempotency keys, the evaluations of a user on " +
+			"a day, and deletions of users.",
 		Key:        schema.Key{Partition: "guardKey"},
 		TimeToLive: "expiresAt",
+		Stream:     schema.StreamNewImage,
 		Attributes: slices.Concat([]schema.Attribute{
 			schema.String.Attribute("guardKey",
-				"Partition key: KEY# and the digest of user and idempotency key, or EVALUATIONS#day#user"),
+				"Partition key: KEY# and the digest of user and idempotency key, EVALUATIONS#day#user, or DELETION# "+
+					"and the digest of the user"),
 			schema.Number.Attribute("evaluations",
 				"EVALUATIONS#: evaluations begun for the user on the day (UTC), failed ones included"),
+			schema.String.Attribute("deletion",
+				"DELETION#: random id of the deletion of the user that goes on; absent when it is over"),
+			schema.String.Attribute("deletedUser", "DELETION#: the user, as long as the deletion goes on"),
+			schema.String.Attribute("deletedAt", "DELETION#: when the user last asked for it: "+moment),
 			schema.Number.Attribute("expiresAt", "End of use in Unix seconds (TTL attribute)"),
 		}, schema.IdempotencyAttributes()),
 	}
@@ -194,10 +204,10 @@ func guards() schema.Table {
 func accessPatterns() []schema.AccessPattern {
 	return schema.UsedBy("clarityapi", slices.Concat([]schema.AccessPattern{
 		schema.GetItem.Pattern("GetAttempt", "Attempts", "An attempt as it is now.").InOrigin("Get attempt by ID").
-			UsedBy("clarityapi", "evaluator"),
+			UsedBy("clarityapi", "evaluator", "profiler"),
 		schema.Query.Pattern("ListUserAttempts", "Attempts", "A user's attempts, newest first.").
 			By("UserAttempts", schema.Where("userId", schema.Equal)).Downwards().
-			InOrigin("List user attempts; Get recent attempts for profile"),
+			InOrigin("List user attempts; Get recent attempts for profile").UsedBy("clarityapi", "accounteraser"),
 		schema.Transaction("SubmitAttempt",
 			"Store a completed attempt before it is evaluated, under the claim of its first try.",
 			schema.PutItem.On("Attempts",
@@ -256,5 +266,5 @@ func accessPatterns() []schema.AccessPattern {
 			InOrigin("List scenarios by difficulty"),
 		schema.PutItem.Pattern("AddScenario", "Scenarios", "Store a scenario, unless its id exists.").
 			UsedBy("scenarioseeder"),
-	}, schema.IdempotencyPatterns("Guards"))...)
+	}, deletionPatterns(), schema.IdempotencyPatterns("Guards"))...)
 }

@@ -7,7 +7,9 @@
 package api
 
 import (
+	"context"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -65,6 +67,7 @@ func newServer(a *API) *server {
 			schema.CallerUser: httpapi.ByToken("userToken",
 				"A token of this platform's issuer. The user is its subject."),
 		},
+		Admit:        a.admit,
 		MaxBodyBytes: maxBody,
 		WorkTime:     a.WorkTime,
 		Errors:       failures(),
@@ -76,7 +79,7 @@ func newServer(a *API) *server {
 				"Two requests are the same if method, path, If-Match and body are, byte for byte. " +
 				"A body of the wrong form does not use its key up, nor does a request that fails for a reason that " +
 				"passes (409 with Retry-After, 5xx).",
-			Passing: []error{&clarity.RunningError{}, &clarity.LimitError{}},
+			Passing: []error{&clarity.RunningError{}, &clarity.LimitError{}, clarity.ErrBeingDeleted},
 		},
 		Log:   a.Log,
 		Clock: a.Clock,
@@ -84,6 +87,15 @@ func newServer(a *API) *server {
 	s.bindAttempts()
 	s.bindOthers()
 	return s
+}
+
+// admit lets a user who is being deleted change nothing.
+func (a *API) admit(ctx *httpapi.Context) (context.Context, error) {
+	if id := ctx.Declared().ID; ctx.Request.Method != http.MethodGet && id != clarity.DeleteUser.ID {
+		user := httpapi.CallerFrom(ctx.Context()).ID
+		ctx.WhileReading(func(ctx context.Context) error { return a.Service.Admit(ctx, user) })
+	}
+	return ctx.Context(), nil
 }
 
 // allowNoEvaluation says that an attempt without evaluation has null.

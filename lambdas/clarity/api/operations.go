@@ -75,6 +75,14 @@ func (s *server) bindOthers() {
 		func(ctx context.Context, r requestBy[clarity.PageParams]) (clarity.ProfileList, error) {
 			return s.service.Profiles(ctx, r.Caller.ID, r.Params.Limit, r.Params.NextToken)
 		})
+	httpapi.Bind(s.Server, clarity.ExportData,
+		func(ctx context.Context, r requestBy[clarity.PageParams]) (clarity.Data, error) {
+			return s.service.Data(ctx, r.Caller.ID, r.Params.Limit, r.Params.NextToken)
+		})
+	httpapi.Bind(s.Server, clarity.DeleteUser,
+		func(ctx context.Context, r requestBy[schema.None]) (clarity.Deletion, error) {
+			return clarity.Deletion{Status: "deleting"}, s.service.DeleteUser(ctx, r.Caller.ID)
+		})
 	httpapi.BindDocument(s.Server, clarity.ReadDocument, Document)
 }
 

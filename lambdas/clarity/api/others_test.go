@@ -30,7 +30,7 @@ func TestWithoutInitialData(t *testing.T) {
 	const command = "onesynth seed clarity"
 	for others, want := range map[shelf]bool{"": true, `{"scenarioId":{"S":"a"}}`: false} {
 		tables := dynamotest.Over(t, clarity.Platform().Database, others)
-		s := &service.Service{Scenarios: service.NewScenarios(tables.DB, nil)}
+		s := &service.Service{DB: tables.DB, Scenarios: service.NewScenarios(tables.DB, nil)}
 		handler := (&api.API{Service: s, Keys: &httpapitest.Ledger{}, Clock: began}).Handler()
 		attempt := map[string]any{"scenarioId": "washing-machine-repair", "status": "in-progress", "answers": []any{}}
 		for line, body := range map[string]any{"GET /scenarios/washing-machine-repair": nil,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/api"
+	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
@@ -23,14 +24,16 @@ var described = httpapitest.Once(api.Document)
 
 func suite(t testing.TB) httpapitest.Suite {
 	t.Helper()
+	s := claritytest.New(t).Service // It admits callers.
 	return httpapitest.Suite{
 		Platform: clarity.Platform(), Document: described(t).JSON,
 		API: func(keys idempotency.Claims, log *slog.Logger) *kit.API {
-			return (&api.API{Keys: keys, Log: log, Clock: began}).Handler()
+			return (&api.API{Service: s, Keys: keys, Log: log, Clock: began}).Handler()
 		},
 		Errors: append(httpapitest.KitErrors(), []httpapitest.ServiceError{
 			{Err: &clarity.RunningError{Until: began().Add(time.Second)}, Status: 409, Passing: true},
 			{Err: &clarity.LimitError{Until: began().Add(time.Hour)}, Status: 429, Passing: true},
+			{Err: clarity.ErrBeingDeleted, Status: 409, Passing: true},
 			{Err: &problem.VersionError{What: "the attempt", Current: 7}, Status: 412},
 			{Err: validate.Errorf("nextToken", validate.RuleFormat, "is odd"), Status: 400},
 		}...),

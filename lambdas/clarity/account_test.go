@@ -1,0 +1,213 @@
+package clarity_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership/ownershiptest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// trained lets a user evaluate three attempts, which have profiles, and begin one. It returns the evaluated ones.
+func trained(t *testing.T, w *claritytest.World, user string) (evaluated []clarity.Attempt) {
+	t.Helper()
+	for i := range 4 {
+		in := claritytest.Submission("This bridge")
+		if i == 3 {
+			in.Status = clarity.InProgress
+		}
+		w.Advance(time.Second)
+		attempt, err := w.Submit(t.Context(), user, "", in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i < 3 {
+			addProfile(t, w.Service, attempt)
+			evaluated = append(evaluated, attempt)
+		}
+	}
+	return evaluated
+}
+
+// as is the service as a function has it.
+func as(t *testing.T, w *claritytest.World, function string) *service.Service {
+	t.Helper()
+	db, err := w.Tables.As(clarity.Platform(), function)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &service.Service{DB: db, Clock: w.Read}
+}
+
+// told are the deletions that the stream of the guards tells of.
+func told(t *testing.T, records []json.RawMessage) (deletions []service.Deletion) {
+	t.Helper()
+	for _, record := range records {
+		var read events.DynamoDBEventRecord
+		if err := json.Unmarshal(record, &read); err != nil {
+			t.Fatal(err)
+		}
+		deletion, err := service.DeletionIn(read.Change)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if deletion.ID != "" {
+			deletions = append(deletions, deletion)
+		}
+	}
+	return deletions
+}
+
+// A deletion of a user that dies before any of its writes is finished by the next one. Meanwhile the user can add
+// nothing, and what comes late for the profiler makes no profile. Nothing but what the contract says is left, and
+// another user has all of theirs. Then the user begins anew, and the old deletion touches nothing of that.
+func TestDeletionOfUser(t *testing.T) {
+	t.Parallel()
+	dead := errors.New("the process is dead")
+	for survived := int64(0); ; survived += 3 {
+		w := claritytest.New(t)
+		ctx, platform := t.Context(), clarity.Platform()
+		records := triggertest.Stream(t, platform, w.Tables, "Guards")
+		evaluated := trained(t, w, "ann-1")
+		trained(t, w, "bob-1")
+		others := ownershiptest.Named(t, w.Tables, platform, "bob-1")
+		for range 2 { // A repeat is the same deletion.
+			w.Advance(time.Second)
+			if err := w.DeleteUser(ctx, "ann-1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		deletions := told(t, records())
+		if len(deletions) != 2 || deletions[0] != deletions[1] || deletions[0].User != "ann-1" {
+			t.Fatalf("the stream tells of %+v", deletions)
+		}
+		if err := w.Admit(ctx, "ann-1"); !errors.Is(err, clarity.ErrBeingDeleted) {
+			t.Errorf("the user is admitted: %v", err)
+		}
+		eraser, profiler := as(t, w, "accounteraser"), as(t, w, "profiler")
+		var writes atomic.Int64
+		w.Tables.Recorder.Faults(func(action schema.Action) error {
+			if (action == schema.DeleteItem || action == schema.UpdateItem) && writes.Add(1) > survived {
+				return dead
+			}
+			return nil
+		}, nil)
+		complete, err := eraser.Erase(ctx, deletions[0])
+		w.Tables.Recorder.Faults(nil, nil)
+		if complete != (err == nil) || err != nil && !errors.Is(err, dead) {
+			t.Fatalf("died after %d writes: got %t, %v", survived, complete, err)
+		}
+		died := err != nil
+		late := func(when string) {
+			t.Helper()
+			if added, err := profiler.AddProfiles(ctx, evaluated, 0); err != nil || added != 0 {
+				t.Errorf("died after %d writes: %s the profiler adds %d profiles, %v", survived, when, added, err)
+			}
+		}
+		if died {
+			late("meanwhile")
+			if complete, err := eraser.Erase(ctx, deletions[0]); err != nil || !complete {
+				t.Fatalf("died after %d writes: then got %t, %v", survived, complete, err)
+			}
+		}
+		late("afterwards")
+		if left := ownershiptest.Named(t, w.Tables, platform, "ann-1"); len(left) > 0 {
+			t.Errorf("died after %d writes: left are %v", survived, left)
+		}
+		if diff := cmp.Diff(others, ownershiptest.Named(t, w.Tables, platform, "bob-1")); diff != "" {
+			t.Errorf("died after %d writes: another user's, - before, + after:\n%s", survived, diff)
+		}
+		if err := w.Admit(ctx, "ann-1"); err != nil {
+			t.Errorf("the user cannot begin anew: %v", err)
+		}
+		trained(t, w, "ann-1")
+		anew := ownershiptest.Named(t, w.Tables, platform, "ann-1")
+		if complete, err := eraser.Erase(ctx, deletions[0]); err != nil || !complete {
+			t.Errorf("again: got %t, %v", complete, err)
+		}
+		if diff := cmp.Diff(anew, ownershiptest.Named(t, w.Tables, platform, "ann-1")); diff != "" || len(anew) != 8 {
+			t.Errorf("of the user who began anew, - before, + after:\n%s", diff)
+		}
+		for _, item := range w.Tables.Stored(t, "Guards") {
+			if _, expires := item["expiresAt"]; !expires {
+				t.Errorf("%s stays for ever", dynamo.Text(item, "guardKey"))
+			}
+		}
+		if !died {
+			if survived < 8 {
+				t.Errorf("it has %d writes", survived)
+			}
+			return
+		}
+	}
+}
+
+// A change of the guards without a deletion tells of none, and one that does not say whose it is is an error.
+func TestDeletionIn(t *testing.T) {
+	t.Parallel()
+	for image, want := range map[string]string{
+		`{"deletion":{"S":"id"},"deletedUser":{"S":"ann"}}`: "id ann", `{"deletedUser":{"S":"ann"}}`: " ", `{}`: " ",
+		`{"deletion":{"S":"id"}}`: "error", `{"deletion":{"S":"id"},"deletedUser":{"N":"1"}}`: "error",
+	} {
+		var change events.DynamoDBStreamRecord
+		if err := json.Unmarshal([]byte(`{"NewImage":`+image+`}`), &change); err != nil {
+			t.Fatal(err)
+		}
+		deletion, err := service.DeletionIn(change)
+		got := deletion.ID + " " + deletion.User
+		if err != nil {
+			got = "error"
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", image, got, want)
+		}
+	}
+}
+
+// An export has all attempts, whole, and then all profiles, page by page.
+func TestExport(t *testing.T) {
+	t.Parallel()
+	w := claritytest.New(t)
+	trained(t, w, "ann")
+	trained(t, w, "bob")
+	for _, limit := range []int{0, 2, 3, 100} {
+		var attempts, profiles []string
+		for token, pages := "", 0; pages == 0 || token != ""; pages++ {
+			data, err := w.Data(t.Context(), "ann", limit, token)
+			if err != nil || pages > 10 || limit > 0 && max(len(data.Attempts), len(data.Profiles)) > limit {
+				t.Fatalf("limit %d: got %+v, %v", limit, data, err)
+			}
+			for _, attempt := range data.Attempts {
+				if attempt.UserID != "ann" || len(attempt.Answers) != 2 {
+					t.Errorf("got %+v", attempt)
+				}
+				attempts = append(attempts, attempt.ID)
+			}
+			for _, profile := range data.Profiles {
+				profiles = append(profiles, profile.AttemptID)
+			}
+			token = data.NextToken
+		}
+		if len(attempts) != 4 || !slices.Equal(profiles, attempts[1:]) {
+			t.Errorf("limit %d: got the attempts %v and the profiles %v", limit, attempts, profiles)
+		}
+	}
+	for _, token := range []string{"x", "profiles.x"} {
+		if _, err := w.Data(t.Context(), "ann", 2, token); err == nil || !strings.Contains(err.Error(), "nextToken") {
+			t.Errorf("%s: got %v", token, err)
+		}
+	}
+}
