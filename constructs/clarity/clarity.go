@@ -30,13 +30,16 @@ type Clarity struct {
 	platform.Platform
 	// ClarityAPI serves the routes. Evaluator runs on Schedule and evaluates what a request could not. Profiler reads
 	// the stream of attempts through Profiling, and adds profiles. ScenarioSeeder loads the scenarios, when `onesynth
-	// seed clarity` invokes it.
-	ClarityAPI, Evaluator, Profiler, ScenarioSeeder *gofunction.Function
+	// seed clarity` invokes it. AccountEraser reads the stream of the guards through Erasure, and deletes what is kept
+	// of users who have asked for it.
+	ClarityAPI, Evaluator, Profiler, ScenarioSeeder, AccountEraser *gofunction.Function
 	// Schedule runs the evaluator; its dead-letter queue receives the runs that could not be
 	// started or that failed.
 	Schedule *schedule.Schedule
 	// Profiling hands evaluated attempts to the profiler.
 	Profiling *stream.Mapping
+	// Erasure hands deletions of users to the eraser.
+	Erasure *stream.Mapping
 	// CursorSecret is the generated key that signs the cursors of lists. Another key makes earlier cursors invalid.
 	CursorSecret awssecretsmanager.ISecret
 }
@@ -53,7 +56,8 @@ func New(scope constructs.Construct, id string, p Props) *Clarity {
 	platform.Declare(c, scope, id, clarity.Platform(), p.declaration())
 	c.ClarityAPI, c.Evaluator, c.Profiler, c.ScenarioSeeder = c.Functions["clarityapi"], c.Functions["evaluator"],
 		c.Functions["profiler"], c.Functions["scenarioseeder"]
-	c.Schedule, c.Profiling = c.Schedules["evaluator"], c.Streams["profiler"]
+	c.AccountEraser = c.Functions["accounteraser"]
+	c.Schedule, c.Profiling, c.Erasure = c.Schedules["evaluator"], c.Streams["profiler"], c.Streams["accounteraser"]
 	c.CursorSecret = c.Secrets["CursorSecret"]
 	return c
 }

@@ -14,8 +14,8 @@ import (
 // Props configure Clarity. The zero value gives all of it with secure defaults.
 type Props struct {
 	// Props are the props of every platform. JWTIssuer issues the tokens of users. LocalPort is 8082 by default.
-	// Functions are "clarityapi", which has 29 seconds by default, "evaluator" with 290, "profiler" and
-	// "scenarioseeder" with 60.
+	// Functions are "clarityapi", which has 29 seconds by default, "evaluator" with 290, "accounteraser" with 300,
+	// and "profiler" and "scenarioseeder" with 60.
 	platform.Props
 	// UserProps are the props of every platform that people sign in to.
 	platform.UserProps

@@ -56,6 +56,8 @@ func (described) Clarity() Measured {
 			{Name: "again", Of: clarity.EvaluateAttempt, Note: ", evaluated"},
 			{Name: "profile", Of: clarity.ReadProfile, Clients: allClients, before: profile},
 			{Name: "history", Of: clarity.ListProfiles, Clients: allClients, before: profile},
+			{Name: "export", Of: clarity.ExportData, Note: ", of an attempt or more", has: []string{"attemptId"}},
+			{Name: "erase", Of: clarity.DeleteUser, has: []string{"attemptId"}, per: 1},
 			{Name: "learn", Of: clarity.CreateAttempt, Note: " to the new profile", Waits: true,
 				per: evaluationsOfUser, send: submitToProfile},
 		},

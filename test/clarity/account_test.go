@@ -1,0 +1,58 @@
+package clarity
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+)
+
+// A user exports what is kept, and deletes it: meanwhile they add nothing, afterwards there is nothing, and they begin
+// anew. Another user keeps all.
+func TestAccount(t *testing.T) {
+	t.Parallel()
+	on := ownRun(t, run.Options{NoSchedules: true})
+	one, neighbour := newUser(t, on), newUser(t, on)
+	some := one.scenarios(t, on)[0]
+	for _, c := range []caller{one, one, neighbour} {
+		c.begin(t, completed(some, "a word of one's own"))
+	}
+	if err := on.Flush(t); err != nil {
+		t.Fatal(err)
+	}
+	export := func(c caller) clarity.Data {
+		t.Helper()
+		return onesynthtest.Read[clarity.Data](t, c.Try(t, http.MethodGet, "/users/me/data", nil), http.StatusOK)
+	}
+	if got := export(one); len(got.Attempts) != 2 || len(got.Profiles) != 2 || got.UserID != one.ID {
+		t.Errorf("got %+v", got)
+	}
+	for range 2 {
+		onesynthtest.Read[clarity.Deletion](t, one.Try(t, http.MethodDelete, "/users/me", nil), http.StatusAccepted)
+		if r := one.Try(t, http.MethodPost, "/attempts", completed(some, "too late")); r.Status != http.StatusConflict {
+			t.Errorf("got %v; want a refusal", r)
+		}
+	}
+	if err := on.Flush(t); err != nil {
+		t.Fatal(err)
+	}
+	if got := export(one); len(got.Attempts)+len(got.Profiles) != 0 {
+		t.Errorf("left is %+v", got)
+	}
+	for _, table := range []string{"Attempts", "Profiles"} {
+		for _, item := range on.Items(t, table) {
+			if item["userId"] == one.ID {
+				t.Errorf("%s has %v", table, item)
+			}
+		}
+	}
+	if got := export(neighbour); len(got.Attempts) != 1 || len(got.Profiles) != 1 {
+		t.Errorf("the other user has %+v", got)
+	}
+	one.begin(t, completed(some, "a new beginning"))
+	if got := export(one); len(got.Attempts) != 1 {
+		t.Errorf("after a new beginning, got %+v", got)
+	}
+}
