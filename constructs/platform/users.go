@@ -85,6 +85,17 @@ func (p UserProps) Check(f *finding.List, path, jwtIssuer string, described sche
 	identity.CheckRedirects(f, path+".CallbackURLs", path+".LogoutURLs", p.CallbackURLs, p.LogoutURLs)
 }
 
+// HasOwnPool reports whether people sign in at a user pool of the construct's own. jwtIssuer is that of [Props].
+func (p UserProps) HasOwnPool(jwtIssuer string) bool { return jwtIssuer == "" && p.UserPool == nil }
+
+// CheckPage adds a finding for a prop Page that is set where people sign in elsewhere.
+func (p UserProps) CheckPage(f *finding.List, page bool, jwtIssuer string) {
+	if page && !p.HasOwnPool(jwtIssuer) {
+		f.Add("Props.Page", true, "false with a JWTIssuer or a UserPool",
+			"leave one of the two out: the page signs people in at the construct's own user pool")
+	}
+}
+
 // checkUserPool adds a finding for each of the props of an existing user pool that is
 // wrong.
 func (p UserProps) checkUserPool(f *finding.List, path, jwtIssuer string) {

@@ -5,20 +5,12 @@ import "github.com/onesynth-cdk/onesynth/constructs/nag"
 // Accepted returns the findings of cdk-nag that the platform accepts with these props, in addition
 // to the findings that every platform accepts.
 func (p Props) Accepted() []nag.Accepted {
-	accepted := append(
+	return append(append(
 		nag.OpenRoutes("Monitors of the API send no token; the answer has no data.", "GET /health"),
 		nag.Accepted{
 			Rule: "AwsSolutions-SMG4", Resource: "CursorSecret/Resource",
 			Reason: "It protects no data: a cursor with a known key still only pages through the tasks of the " +
 				"token's own user, whose key the request's token gives.",
 		},
-	)
-	var page []string
-	for _, r := range p.Described().Routes {
-		if r.Function == "taskpage" {
-			page = append(page, r.Key())
-		}
-	}
-	return append(accepted, nag.OpenRoutes(
-		"The page is the same files for all, and its function may read nothing: people sign in on it.", page...)...)
+	), nag.OpenPage(p.Described().Routes, "taskpage")...)
 }

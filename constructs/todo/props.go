@@ -36,16 +36,10 @@ func (p Props) declaration() platform.Declaration {
 }
 
 func (p Props) check(f *finding.List, _ string) {
-	if p.Page && !p.hasPage() {
-		f.Add("Props.Page", true, "false with a JWTIssuer or a UserPool",
-			"leave one of the two out: the page signs people in at the construct's own user pool")
-	}
+	p.CheckPage(f, p.Page, p.JWTIssuer)
 }
-
-// hasPage reports whether the stack has the page, at a user pool of its own.
-func (p Props) hasPage() bool { return p.Page && p.JWTIssuer == "" && p.UserPool == nil }
 
 // Described returns the platform with the parts that the props choose.
 func (p Props) Described() schema.Platform {
-	return p.Publishing(todo.With(todo.Parts{Page: p.hasPage()}))
+	return p.Publishing(todo.With(todo.Parts{Page: p.Page && p.HasOwnPool(p.JWTIssuer)}))
 }
