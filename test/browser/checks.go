@@ -47,7 +47,7 @@ func Hostile() []string {
 func (tab *Tab) CheckStrangers() {
 	tab.t.Helper()
 	if found := Evaluate[[]string](tab,
-		`[...document.querySelectorAll('.foreign *, .foreign[href], main script, main img, main svg, main b, main [onerror], main [onload], a[href^="javascript:"], a[href*="evil"]')].map((one) => one.outerHTML.slice(0, 200))`); len(
+		`[...document.querySelectorAll('.foreign *, .foreign[href], main script, main img, main svg:not(.curve), main b, main [onerror], main [onload], a[href^="javascript:"], a[href*="evil"]')].map((one) => one.outerHTML.slice(0, 200))`); len(
 		found) > 0 {
 		tab.t.Errorf("%s has elements of a stranger: %q", tab.address(), found)
 	}

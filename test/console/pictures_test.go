@@ -1,20 +1,15 @@
 package console
 
 import (
-	"flag"
 	"path/filepath"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-var pictures = flag.String("pictures", "", "write pictures of views, light and dark, into the `folder`")
-
 // The pictures of docs/guide/console.md, by make screenshots.
 func TestPictures(t *testing.T) {
-	if *pictures == "" {
-		t.Skip("pictures are written with -pictures FOLDER")
-	}
+	folder := browser.Pictures(t)
 	run, driven := suite.Start(t)
 	shots := fillForPictures(t, run)
 	for scheme, dark := range map[string]bool{"light": false, "dark": true} {
@@ -25,7 +20,7 @@ func TestPictures(t *testing.T) {
 			for _, step := range shot.steps {
 				step(tab)
 			}
-			tab.Picture(filepath.Join(*pictures, shot.name+"-"+scheme+".webp"), 38)
+			tab.Picture(filepath.Join(folder, shot.name+"-"+scheme+".webp"), 38)
 		}
 	}
 }

@@ -262,14 +262,5 @@ func TestOperatorViews(t *testing.T) {
 		"/operator/agent",
 		"/operator/agent?" + url.Values{"id": {agent}}.Encode(),
 		"/operator/agent?" + url.Values{"id": {browser.Hostile()[0][:60]}}.Encode()}
-	for _, options := range []browser.Options{{Width: 320, Height: 640}, {Width: 768, Height: 900, Dark: true},
-		{Width: 1440, Height: 900}} {
-		tab := operating(t, options)
-		for _, view := range views {
-			tab.Show(view)
-			tab.CheckStrangers()
-			tab.CheckFits()
-			tab.CheckRules()
-		}
-	}
+	browser.CheckViews(t, func(options browser.Options) *browser.Tab { return operating(t, options) }, "", views...)
 }

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"flag"
 	"net/http"
 	"path/filepath"
 	"testing"
@@ -10,13 +9,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-var pictures = flag.String("pictures", "", "write the pictures of docs/platforms/people.md into the `folder`")
-
 // The pictures of docs/platforms/people.md, by make screenshots.
 func TestPictures(t *testing.T) {
-	if *pictures == "" {
-		t.Skip("pictures are written with -pictures FOLDER")
-	}
+	folder := browser.Pictures(t)
 	// Who looks at the page has answered these, as others have.
 	const own = "6b0f5a0e-6a54-4c1e-9f0e-2f7f7c9d1a55"
 	for i, audience := range []string{"technical", "ethics", "product", "creative", "general", "technical", "general"} {
@@ -66,6 +61,6 @@ func TestPictures(t *testing.T) {
 		if shot.steps != nil {
 			shot.steps(tab)
 		}
-		tab.Picture(filepath.Join(*pictures, shot.name+".webp"), 60)
+		tab.Picture(filepath.Join(folder, shot.name+".webp"), 60)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -54,18 +53,8 @@ func (p person) open(options browser.Options) *browser.Tab {
 	p.t.Helper()
 	runner, tabs := suite.Start(p.t)
 	tab := tabs.Open(p.t, runner.URL("")+"/", options)
-	p.signIn(tab)
+	tab.SignIn(p.name, ".list")
 	return tab
-}
-
-// signIn signs the person in where the page asks for it.
-func (p person) signIn(tab *browser.Tab) {
-	p.t.Helper()
-	tab.Until("document.querySelector('[data-state=signIn]')")
-	tab.Click("Sign in")
-	tab.Until("document.activeElement?.id === 'username'")
-	tab.Press(p.name + "\r")
-	tab.Until("document.querySelector('.list')")
 }
 
 // task is a task as the API has it.
@@ -133,24 +122,4 @@ func titled(tab *browser.Tab, title string) string {
 		"one.querySelector('.cover').textContent === %q)", title)
 	tab.Until(one)
 	return browser.Evaluate[string](tab, one+".dataset.task")
-}
-
-// texts are those of the elements of a selector, with a bar between them.
-func texts(tab *browser.Tab, selector string) string {
-	return strings.Join(browser.Evaluate[[]string](tab, fmt.Sprintf(
-		"[...document.querySelectorAll(%q)].map((one) => one.textContent)", selector)), "|")
-}
-
-// german chooses German.
-func german(tab *browser.Tab) {
-	tab.Show("/account")
-	tab.Until("(() => { const list = document.getElementById('language'); list.value = 'de'; " +
-		"list.dispatchEvent(new Event('change', {bubbles: true})); return document.documentElement.lang === 'de'; })()")
-}
-
-// write writes into the field with the id, in place of what is there.
-func write(tab *browser.Tab, id, text string) {
-	tab.Until("document.getElementById('" + id + "') && (document.getElementById('" + id + "').focus(), " +
-		"document.getElementById('" + id + "').select(), true)")
-	tab.Press(text)
 }

@@ -99,16 +99,16 @@ func TestViews(t *testing.T) {
 		for _, one := range view.want {
 			want = append(want, one.Title)
 		}
-		if got := texts(tab, ".task .cover"); got != strings.Join(want, "|") {
+		if got := tab.Texts(".task .cover"); got != strings.Join(want, "|") {
 			t.Errorf("%s: got %q, want %q", view.path, got, want)
 		}
 	}
 	tab.Show("/")
-	if got := texts(tab, "main h2"); got != "Overdue|Today" {
+	if got := tab.Texts("main h2"); got != "Overdue|Today" {
 		t.Errorf("got the parts %q", got)
 	}
 	tab.Show("/all")
-	write(tab, "q", "rent\r")
+	tab.Write("q", "rent\r")
 	tab.Until("location.search === '?q=rent'")
 	titled(tab, "Pay the rent")
 }
@@ -119,14 +119,14 @@ func TestLine(t *testing.T) {
 	tab := p.open(browser.Options{})
 	tab.Show("/all")
 	add := func(line string) {
-		write(tab, "add", line+"\r")
+		tab.Write("add", line+"\r")
 		tab.Until("document.getElementById('add').value === ''")
 	}
 	add("Book a table #Zürich tomorrow !URGENT")
 	add("#5 is alive")
 	add("Answer 2027-02-30")
 	add("Answer  again 2027-02-28")
-	german(tab)
+	tab.German("/account")
 	tab.Show("/all")
 	add("Gießen morgen !hoch")
 	add("Lesen tomorrow")
@@ -147,7 +147,7 @@ func TestLine(t *testing.T) {
 			t.Errorf("%s: got %+v, %v, want %+v", title, one, ok, want)
 		}
 	}
-	write(tab, "add", strings.Repeat("x", 201)+"\r")
+	tab.Write("add", strings.Repeat("x", 201)+"\r")
 	tab.Until("!document.getElementById('problem').hidden")
 }
 
@@ -156,9 +156,9 @@ func TestLine(t *testing.T) {
 func TestUnderstood(t *testing.T) {
 	p := user(t)
 	tab := p.open(browser.Options{})
-	write(tab, "add", "Buy milk tomorrow #food")
+	tab.Write("add", "Buy milk tomorrow #food")
 	tab.Until("document.querySelectorAll('.line .chip').length === 2")
-	if got := texts(tab, ".line .chip"); got != "Due: tomorrow|Category: food" {
+	if got := tab.Texts(".line .chip"); got != "Due: tomorrow|Category: food" {
 		t.Errorf("got the chips %q", got)
 	}
 	tab.CheckRules()
@@ -168,7 +168,7 @@ func TestUnderstood(t *testing.T) {
 	tab.CheckRules()
 	tab.Press("\r")
 	tab.See("It has no day")
-	write(tab, "add", "Read chapter 5")
+	tab.Write("add", "Read chapter 5")
 	tab.Click("Due: today. Set the day: today")
 	tab.Until("document.activeElement.id === 'add'")
 	tab.Press("\r")
@@ -189,7 +189,7 @@ func TestEdit(t *testing.T) {
 	one := p.has("Write a letter", "due_date", day(0), "category", "post")
 	tab := p.open(browser.Options{})
 	tab.Click("Write a letter")
-	write(tab, "title", "Write two letters")
+	tab.Write("title", "Write two letters")
 	tab.Until("document.querySelector('form.edit').requestSubmit() === undefined")
 	tab.Until("location.pathname === '/'")
 	titled(tab, "Write two letters")
@@ -218,19 +218,19 @@ func TestOffline(t *testing.T) {
 	tab.Until("navigator.serviceWorker.ready.then(() => true)")
 	titled(tab, "Cook")
 	tab.Offline(true)
-	write(tab, "add", "Wash up today\r")
+	tab.Write("add", "Wash up today\r")
 	titled(tab, "Wash up")
 	tab.Click("Wash up")
-	write(tab, "title", "Wash up well")
+	tab.Write("title", "Wash up well")
 	tab.Until("document.querySelector('form.edit').requestSubmit() === undefined")
 	titled(tab, "Wash up well")
 	tab.Click("Complete: Sweep")
 	tab.Click("Cook")
-	write(tab, "title", "Cook rice")
+	tab.Write("title", "Cook rice")
 	tab.Until("document.querySelector('form.edit').requestSubmit() === undefined")
 	titled(tab, "Cook rice")
 	tab.Click("Cook rice")
-	write(tab, "category", "kitchen")
+	tab.Write("category", "kitchen")
 	tab.Until("document.querySelector('form.edit').requestSubmit() === undefined")
 	tab.Until("document.querySelector('.list')")
 	tab.See("wait to be sent")
@@ -277,7 +277,7 @@ func TestLostAnswer(t *testing.T) {
 			throw new TypeError('lost');
 		};
 	})()`})
-	write(tab, "add", "Once today\r")
+	tab.Write("add", "Once today\r")
 	tab.Until("document.querySelector('.task:not([data-task^=new])')")
 	if got := p.tasks(); len(got) != 1 || got[0].Title != "Once" {
 		t.Errorf("the server has %+v", got)
@@ -298,13 +298,13 @@ func TestChangedElsewhere(t *testing.T) {
 		tab.Show("/upcoming")
 		tab.Show("/")
 		tab.Click(one.Title)
-		write(tab, "title", "Mine")
+		tab.Write("title", "Mine")
 		p.do(http.MethodPatch, "/api/v1/tasks/"+one.ID,
 			map[string]any{"title": "Theirs", "description": "Theirs too"}, 200)
 		tab.Until("document.querySelector('form.edit').requestSubmit() === undefined")
 		tab.Click("Choose a version")
 		tab.Until("document.querySelector('[data-state=changed]')")
-		if got := texts(tab, ".version dd"); got != "Mine|Theirs" {
+		if got := tab.Texts(".version dd"); got != "Mine|Theirs" {
 			t.Errorf("got the versions %q", got)
 		}
 		tab.CheckRules()
@@ -333,7 +333,7 @@ func TestTwoPeople(t *testing.T) {
 	tab.Excuse("ERR_INTERNET_DISCONNECTED")
 	tab.Until("navigator.serviceWorker.ready.then(() => true)")
 	tab.Offline(true)
-	write(tab, "add", "A secret today\r")
+	tab.Write("add", "A secret today\r")
 	titled(tab, "A secret")
 	tab.Show("/account")
 	tab.See("1 change waits to be sent")
@@ -344,14 +344,14 @@ func TestTwoPeople(t *testing.T) {
 	})()`)
 	tab.Offline(false)
 	tab.Go(signOut)
-	other.signIn(tab)
+	tab.SignIn(other.name, ".list")
 	tab.See("Nothing is due today.")
 	if all := append(p.tasks(), other.tasks()...); len(all) > 0 {
 		t.Errorf("the server has %+v", all)
 	}
 	tab.Show("/account")
 	tab.Click("Sign out")
-	p.signIn(tab)
+	tab.SignIn(p.name, ".list")
 	tab.Until("document.querySelector('.task:not([data-task^=new])')")
 	if own, others := p.tasks(), other.tasks(); len(own) != 1 || len(others) != 0 {
 		t.Errorf("the server has %+v of the one, and %+v of the other", own, others)
@@ -362,28 +362,11 @@ func TestTwoPeople(t *testing.T) {
 func TestAnyText(t *testing.T) {
 	p := user(t)
 	var id string
-	for _, text := range append(browser.Hostile(), strings.Repeat("w", 200), "Z"+strings.Repeat("̶̣́͜", 49)+" é",
-		strings.Repeat("هل هذه ", 28)) {
+	for _, text := range browser.Long(1000) {
 		cut := func(n int) string { return string([]rune(text)[:min(len([]rune(text)), n)]) }
-		id = p.has(cut(200), "due_date", day(-1), "category", cut(50), "priority", "urgent",
-			"description", cut(1000)).ID
+		id = p.has(cut(200), "due_date", day(-1), "category", cut(50), "priority", "urgent", "description", text).ID
 		p.has(cut(200), "due_date", day(30), "status", "in_progress")
 		p.has(cut(200), "status", "completed")
 	}
-	for _, options := range []browser.Options{{Width: 320, Height: 640}, {Width: 768, Height: 900, Dark: true},
-		{Width: 1440, Height: 900}} {
-		tab := p.open(options)
-		for _, view := range []string{"/", "/upcoming", "/all", "/all?q=w", "/done", "/t/" + id, "/account"} {
-			tab.Show(view)
-			tab.CheckStrangers()
-			tab.CheckFits()
-			tab.CheckRules()
-		}
-	}
-	tab := p.open(browser.Options{Width: 360, Height: 640})
-	german(tab)
-	for _, view := range []string{"/", "/upcoming", "/all", "/done", "/t/" + id, "/account"} {
-		tab.Show(view)
-		tab.CheckFits()
-	}
+	browser.CheckViews(t, p.open, "/account", "/", "/upcoming", "/all", "/all?q=w", "/done", "/t/"+id, "/account")
 }
