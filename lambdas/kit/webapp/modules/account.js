@@ -33,10 +33,10 @@ export function question(name, {title, text, more, yes}, act) {
 }
 
 /**
- * data is the section of what is kept of a person: read returns it for a file, and erase deletes it. more stands in the
- * question before it is deleted.
+ * data is the section of what is kept of a person: read returns it for a file, and erase, if the platform can, deletes
+ * it. more stands in the question before it is deleted.
  */
-export function data({read, erase, more = null}) {
+export function data({read, erase = null, more = null}) {
   const said = h('p', {role: 'status'});
   const attempt = async (work, done) => {
     said.textContent = t('data.working');
@@ -57,6 +57,6 @@ export function data({read, erase, more = null}) {
   return h('section', null, h('h2', null, t('data.title')), h('p', null, t('data.text')),
     h('p', {class: 'actions'},
       h('button', {type: 'button', onclick: () => attempt(save, t('data.saved'))}, t('data.save')),
-      h('button', {type: 'button', class: 'danger', onclick: () => confirm.showModal()}, t('data.delete'))),
+      erase && h('button', {type: 'button', class: 'danger', onclick: () => confirm.showModal()}, t('data.delete'))),
     said, confirm);
 }

@@ -73,7 +73,7 @@ async function show({top = true, back = false} = {}) {
     main.removeAttribute('aria-busy');
     const title = main.querySelector('h1');
     document.title = title ? `${brief(title.textContent)} – ${name}` : name;
-    // Who listens hears where they are. The first view leaves the focus where the browser has it, or begins in its field.
+    // Who listens hears where they are. The first view begins in its field, or leaves the focus to the browser.
     (moved ? title : main.querySelector('[data-first]'))?.focus({preventScroll: true});
     if (top && (moved || back)) scrollTo(0, drawn ? 0 : place);
     moved = drawn = true;

@@ -4,8 +4,13 @@
  * h makes an element. Attributes that begin with "on" are listeners, and value, checked and disabled are properties;
  * null, undefined and false leave one out.
  */
-export function h(name, attributes, ...children) {
-  const element = document.createElement(name);
+export const h = (name, attributes, ...children) => made(document.createElement(name), attributes, children);
+
+/** svg makes an element of a drawing, as h does. */
+export const svg = (name, attributes, ...children) =>
+  made(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
+
+function made(element, attributes, children) {
   for (const [key, given] of Object.entries(attributes ?? {})) {
     if (given === null || given === undefined || given === false) continue;
     if (key.startsWith('on')) element.addEventListener(key.slice(2), given);

@@ -11,10 +11,10 @@ import {t} from './texts.js';
 
 /**
  * entrance returns {me, behind, call, own, leave} when it is clear whether someone has signed in in this tab: their
- * account; a function that returns a view for those who have; client's call with their token; a function that names what
- * this device keeps of them; and one that signs them out. The page has the settings of webapp.SignIn, and the texts of
- * state.signIn. welcome may return what others see there. refused may return what a view shows that could not be read,
- * instead of the problem's state. headers and kinds are those of client, besides those of the token.
+ * account; a function that returns a view for those who have; client's call with their token; a function that names
+ * what this device keeps of them; and one that signs them out. The page has the settings of webapp.SignIn, and the
+ * texts of state.signIn. welcome may return what others see there. refused may return what a view shows that could not
+ * be read, instead of the problem's state. headers and kinds are those of client, besides those of the token.
  */
 export async function entrance({welcome = () => null, refused = () => null, headers = () => ({}), kinds = {}} = {}) {
   const me = account(settings.signIn);

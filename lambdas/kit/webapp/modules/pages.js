@@ -1,4 +1,4 @@
-// Lists that the API returns by pages. A page is {items, next}: next is the cursor of the one after it, if there is one.
+// Lists that the API returns by pages. A page is {items, next}: next is the cursor of the one after it, if any.
 
 import {add, h, put, say} from './dom.js';
 import {t} from './texts.js';
@@ -20,6 +20,7 @@ export async function pages(read, row, {label, empty}) {
   async function draw(cursor) {
     const {items, next} = await read(cursor);
     add(list, items.map(row));
+    below.hidden = !next;
     put(below, next && h('button', {type: 'button', onclick: () =>
       draw(next).catch(({kind}) => say(t(`said.${kind}`)))}, t('list.more')));
   }

@@ -91,8 +91,8 @@ export function client({headers = () => ({}), kinds = {}, seen = () => {}} = {})
 export function problemOf(answer, text, kinds = {}) {
   let error = {};
   try {
-    // Some platforms have {error: {code, message}}, some {error: message}, some {error_code, message}, and some {detail}:
-    // a text, or a list of what is wrong.
+    // Some platforms have {error: {code, message}}, some {error: message}, some {error_code, message}, and some
+    // {detail}: a text, or a list of what is wrong.
     const {error: said, error_code: code, message, detail} = JSON.parse(text) ?? {};
     error = typeof said === 'object' && said ? said : {code, message: said ?? (code && message) ??
       (Array.isArray(detail) ? detail.map((one) => one.message).join('; ') : detail)};
