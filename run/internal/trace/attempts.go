@@ -26,6 +26,17 @@ func Handling(ctx context.Context, ids ...string) context.Context {
 	return context.WithValue(ctx, handlesKey{}, ids)
 }
 
+type recordsKey struct{}
+
+// Delivering returns a context whose invocations get the records of the table's stream with these sequence numbers.
+func Delivering(ctx context.Context, table string, sequences []string) context.Context {
+	names := make([]string, len(sequences))
+	for i, sequence := range sequences {
+		names[i] = recordName(table, sequence)
+	}
+	return context.WithValue(ctx, recordsKey{}, names)
+}
+
 // Attempts returns the newest attempt to handle each of the ids. An id may be that of an invocation, too.
 func (r *Recorder) Attempts(ids []string) map[string]Attempt {
 	found := map[string]Attempt{}

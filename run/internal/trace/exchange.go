@@ -105,6 +105,11 @@ func keep(content Content) message {
 	return kept
 }
 
+// has reports whether the predicate holds for one of the sides, as people may see it.
+func (e *exchange) has(holds func(Message) bool) bool {
+	return e != nil && (holds(e.sent.shown()) || holds(e.answer.shown()))
+}
+
 func (e *exchange) size() int {
 	return 200 + headerSize(e.sent.Header) + len(e.sent.Body) + headerSize(e.answer.Header) + len(e.answer.Body)
 }

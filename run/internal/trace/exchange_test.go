@@ -147,3 +147,21 @@ func TestNewestLines(t *testing.T) {
 		}
 	}
 }
+
+// A prefix searches headers and bodies of both sides, and never a secret.
+func TestSearchExchanges(t *testing.T) {
+	t.Parallel()
+	r := trace.New(trace.Options{})
+	exchange(t, r, "one", 200, trace.Content{Header: http.Header{"Authorization": {"Bearer secretsecretsecret"},
+		"If-Match": {`"7"`}}, Body: []byte(`{"title":"Buy Milk"}`)},
+		trace.Content{Header: http.Header{"X-Other": {"else"}}, Body: []byte("answered")})
+	exchange(t, r, "two", 200, trace.Content{}, trace.Content{})
+	for search, want := range map[string]int{
+		`header:if-match: "7"`: 1, "header: X-OTHER": 1, "header:milk": 0, "header:secretsecretsecret": 0,
+		"header:authorization: bearer secr": 1, "body:buy milk": 1, "Body: answered": 1, "body:else": 0, "milk": 0,
+	} {
+		if got, _ := r.Requests(trace.Search{Text: search}); len(got) != want {
+			t.Errorf("%s: got %d requests, want %d", search, len(got), want)
+		}
+	}
+}

@@ -81,13 +81,20 @@ type Recorder struct {
 	lines        []Line
 	lineSize     int
 	change       *Change
-	listeners    map[*listener]struct{}
+	// writes and reads are the newest writes of items and records of streams, and known are the names of these records.
+	writes                []*written
+	reads                 []*read
+	known                 map[string]*read
+	writeBytes, readBytes int
+	listeners             map[*listener]struct{}
 }
 
 // Options of a Recorder. The zero value works.
 type Options struct {
 	// Keys returns the names of the key attributes of a table. Default: keys of new items are not shown.
 	Keys func(table string) []string
+	// Streams reports whether a table has a stream that a function reads. Default: no one asks who wrote a record.
+	Streams func(table string) bool
 	// StackOf returns the name of the stack of a function. Default: only requests of an API have a stack.
 	StackOf func(function string) string
 	// Ended is called when a request has ended, with the lines that functions logged meanwhile. Default: none.
@@ -101,6 +108,9 @@ func New(options Options) *Recorder {
 	if options.Keys == nil {
 		options.Keys = func(string) []string { return nil }
 	}
+	if options.Streams == nil {
+		options.Streams = func(string) bool { return false }
+	}
 	if options.StackOf == nil {
 		options.StackOf = func(string) string { return "" }
 	}
@@ -112,7 +122,7 @@ func New(options Options) *Recorder {
 	}
 	return &Recorder{
 		options: options, now: time.Now, byRequest: map[string]*request{}, byInvocation: map[string]*invocation{},
-		ways: map[Way]*Count{}, listeners: map[*listener]struct{}{},
+		ways: map[Way]*Count{}, listeners: map[*listener]struct{}{}, known: map[string]*read{},
 	}
 }
 
@@ -136,6 +146,10 @@ type request struct {
 	callErrors []string
 	// handles are what the request is an attempt to handle ([Handling]).
 	handles []string
+	// wrote says that one of its calls wrote to a table with a stream that is read.
+	wrote bool
+	// records are the names of the records of the batch that it is about.
+	records []string
 	// pending are the lines since it began, until it ends.
 	pending []Line
 }
@@ -297,7 +311,8 @@ func (r *Recorder) Invoke(ctx context.Context, id, function, label string, memor
 		origin.Stack = cmp.Or(origin.Stack, r.options.StackOf(function))
 		of = r.beginLocked(id, origin)
 		of.handles, _ = ctx.Value(handlesKey{}).([]string)
-		r.growLocked(of, 40*len(of.handles))
+		of.records, _ = ctx.Value(recordsKey{}).([]string)
+		r.growLocked(of, 40*(len(of.handles)+len(of.records)))
 	}
 	kept := &invocation{of: of, id: id, function: function, label: label, memory: memory, began: r.now()}
 	if len(of.invocations) < maxInvocations {
@@ -346,6 +361,7 @@ func (r *Recorder) Call(traceID string, call Call) {
 	if r == nil {
 		return
 	}
+	wrote := r.newWritten(call)
 	call.Body = bytes.Clone(call.Body[:min(len(call.Body), maxInput)])
 	call.Error = cut(call.Error, maxInput)
 	r.mutex.Lock()
@@ -353,6 +369,9 @@ func (r *Recorder) Call(traceID string, call Call) {
 	kept := r.byInvocation[rootOf(traceID)]
 	if kept == nil {
 		return
+	}
+	if wrote != nil {
+		r.keepWriteLocked(kept.of, wrote)
 	}
 	for _, target := range call.Targets {
 		r.countLocked(Way{From: kept.function, To: target}, call.Error != "" || call.Status >= 400)

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -55,9 +54,14 @@ type Summary struct {
 // Details are a request with all that it did.
 type Details struct {
 	Summary
-	// Led are the requests about events that this one published, the oldest first.
-	Led         []Summary           `json:"led,omitempty"`
-	Invocations []InvocationDetails `json:"invocations"`
+	// Led are the requests about events that this one published, and the batches of streams with records that it wrote,
+	// the oldest first.
+	Led []Summary `json:"led,omitempty"`
+	// Records are those of the batch of a stream that the request is about, as far as the run still has them.
+	Records []RecordDetails `json:"records,omitempty"`
+	// RecordsOmitted is how many further records the batch has.
+	RecordsOmitted int                 `json:"records_omitted,omitempty"`
+	Invocations    []InvocationDetails `json:"invocations"`
 	// CostPerMillion is what a million such requests would cost on AWS.
 	CostPerMillion Cost `json:"cost_per_million"`
 	// Sent and Answer are what the client of an HTTP request sent and got, once it has ended, if the run still has
@@ -123,7 +127,9 @@ type Search struct {
 	Limit int
 	// Before leaves out this request and those after it. 0: none.
 	Before int64
-	// Text is what the method and path, the route, the stack, the id, that of its event or of the request that
+	// Text with the prefix "header:" is what a header of the request or the answer contains, as "Name: value", without
+	// the secrets in it; with "body:" it is what one of their bodies contains, of which the first 32 KB are kept. Without
+	// a prefix, Text is what the method and path, the route, the stack, the id, that of its event or of the request that
 	// published it, a function's label, the error, the code or message of the answer, the idempotency key or the error
 	// of a call contains, in any case. A number of three digits is the status instead.
 	Text string
@@ -202,6 +208,21 @@ func (q *request) matches(text string) bool {
 		return fmt.Sprint(q.status) == text
 	}
 	in := func(value string) bool { return strings.Contains(strings.ToLower(value), text) }
+	if part, found := strings.CutPrefix(text, "header:"); found {
+		text = strings.TrimSpace(part)
+		return q.exchange.has(func(m Message) bool {
+			for name, values := range m.Headers {
+				if slices.ContainsFunc(values, func(value string) bool { return in(name + ": " + value) }) {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	if part, found := strings.CutPrefix(text, "body:"); found {
+		text = strings.TrimSpace(part)
+		return q.exchange.has(func(m Message) bool { return in(m.Body) })
+	}
 	return in(q.Method+" "+q.Path) || in(q.Route) || in(q.Stack) || in(q.API) || in(string(q.Kind)) || in(q.id) ||
 		in(q.problem) || in(q.Event) || in(q.From) || in(q.failure.Code) || in(q.failure.Message) || in(q.key) ||
 		slices.ContainsFunc(q.callErrors, in) ||
@@ -251,11 +272,13 @@ func (r *Recorder) Request(id string) (Details, bool) {
 		return Details{}, false
 	}
 	details := Details{Summary: kept.summary(), Invocations: []InvocationDetails{}}
-	for _, other := range r.requests {
-		if other.From == kept.id {
-			details.Led = append(details.Led, other.summary())
-		}
+	var writers map[string]*request
+	if kept.wrote || len(kept.records) > 0 {
+		r.mutex.Unlock()
+		writers = r.writers()
+		r.mutex.Lock()
 	}
+	r.addRecordsLocked(&details, kept, writers)
 	// What a call was does not change: reading its input needs no lock.
 	calls := make([][]*Call, len(kept.invocations))
 	lines := map[string][]Line{}
@@ -277,10 +300,9 @@ func (r *Recorder) Request(id string) (Details, bool) {
 		// A request invokes a function once, but for tries of the platform's own.
 		shown.Lines = append(shown.Lines, lines[i.function]...)
 		delete(lines, i.function)
-		price := PriceOf(0, 0, shown.Took, cmp.Or(i.memory, DefaultMemory))
-		details.CostPerMillion.Lambda += price.Lambda
 		details.Invocations = append(details.Invocations, shown)
 	}
+	details.CostPerMillion = kept.use().Cost
 	at, exchanged := kept.at, kept.exchange
 	r.mutex.Unlock()
 	if exchanged != nil {
@@ -291,13 +313,6 @@ func (r *Recorder) Request(id string) (Details, bool) {
 			details.Invocations[n].Calls = append(details.Invocations[n].Calls, c.details(at, r.options.Keys))
 		}
 	}
-	details.CostPerMillion.DynamoDB = PriceOf(details.ReadUnits, details.WriteUnits, 0, 0).DynamoDB
-	if details.Kind == HTTP {
-		price := PriceOf(0, details.WriteUnits, 0, 0)
-		details.CostPerMillion.Gateway, details.CostPerMillion.Logs = price.Gateway, price.Logs
-	}
-	details.CostPerMillion.Total = details.CostPerMillion.DynamoDB + details.CostPerMillion.Lambda +
-		details.CostPerMillion.Gateway + details.CostPerMillion.Logs
 	return details, true
 }
 
