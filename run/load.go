@@ -342,6 +342,12 @@ func (r *Runner) keyAttributes(table string) (names []string) {
 	return nil
 }
 
+// readsStream reports whether a function gets the records of the table's stream.
+func (r *Runner) readsStream(table string) bool {
+	mappings := r.design.Load().mappings
+	return mappings != nil && mappings.ReadsStream(table)
+}
+
 func (r *Runner) stackOf(function string) string {
 	if resource := r.design.Load().assembly.ByName(function, "AWS::Lambda::Function"); resource != nil {
 		return resource.Stack.Name

@@ -128,8 +128,8 @@ func (r *Runner) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.trace = trace.New(trace.Options{Keys: r.keyAttributes, StackOf: r.stackOf, Ended: r.log.ended,
-		Unattributed: r.log.unattributed})
+	r.trace = trace.New(trace.Options{Keys: r.keyAttributes, Streams: r.readsStream, StackOf: r.stackOf,
+		Ended: r.log.ended, Unattributed: r.log.unattributed})
 	r.design.Store(d)
 	if err := r.startServices(d); err != nil {
 		return err
@@ -344,7 +344,7 @@ func (r *Runner) startDatabases(ctx context.Context, d *design) error {
 func (r *Runner) readMappings(d *design) (err error) {
 	d.mappings, err = eventsource.Read(d.assembly, eventsource.Options{
 		Invoke: eventInvoker{r.functions}, Databases: d.databases, Queue: r.aws.Queue, Redeliver: r.aws.Redeliver,
-		Checkpoints: subfolder(r.options.Data, "streams.json"), Log: r.log.structured(),
+		Checkpoints: subfolder(r.options.Data, "streams.json"), Log: r.log.structured(), Read: r.trace.Read,
 		Authorise: func(function, action, resource string) error {
 			return r.aws.AuthoriseAs(function, d.roles[function], action, resource)
 		},
@@ -496,7 +496,7 @@ func (r *Runner) partsOf(d *design) console.Parts {
 		Buckets: r.buckets,
 		Lakes:   d.lakes, Functions: r.functions, Schedules: r.schedules, Users: d.users, Inbox: r.inbox,
 		Webhooks: &r.webhooks, Issuer: r.issuer, Trace: r.trace,
-		Endpoint: url(r.ports.aws), Engine: r.engine.URL(), QueryLake: r.queryLake(),
+		Endpoint: url(r.ports.aws), Engine: r.engine.URL(), QueryLake: r.queryLake(), LakeReady: r.options.Lake.Ready,
 		Ended: func() error { return context.Cause(r.group.ctx) },
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/sqs"
+	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 )
 
 // Invoker runs functions.
@@ -33,6 +34,8 @@ type Options struct {
 	Databases *dynamodb.Databases
 	// Queue is the queue of an ARN, or nil.
 	Queue func(arn string) *sqs.Queue
+	// Read is called with the records that were read from streams, before the filters. Default: none.
+	Read func([]trace.StreamRecord)
 	// Authorise checks what AWS asks of the function's role: to read its source, and to send to the failure
 	// destination. Default: everything is allowed.
 	Authorise func(function, action, resource string) error
@@ -190,4 +193,12 @@ func (all *Mappings) Flush(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// ReadsStream reports whether a function gets the records of the table's stream.
+func (m *Mappings) ReadsStream(table string) bool {
+	return slices.ContainsFunc(m.mappings, func(one *mapping) bool {
+		_, isStream := one.source.(*stream)
+		return isStream && one.from.Name == table
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/engine"
 	"github.com/onesynth-cdk/onesynth/internal/recovery"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
+	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 )
 
 // shardReader reads one shard of a stream: its records become what AWS would deliver, and batches of them.
@@ -165,11 +166,18 @@ func (r *shardReader) read(ctx context.Context) (got dynamodb.StreamPage, ok boo
 // take adds the records that pass the filter to those that are pending.
 func (r *shardReader) take(ctx context.Context, records []json.RawMessage) {
 	passed := 0
+	var traced []trace.StreamRecord
+	defer func() {
+		if r.options.Read != nil {
+			r.options.Read(traced)
+		}
+	}()
 	for _, raw := range records {
 		var converted record
 		var passes bool
+		var read trace.StreamRecord
 		err := recovery.Call(func() (err error) {
-			converted, passes, err = r.convert(raw)
+			converted, read, passes, err = r.convert(raw)
 			return err
 		})
 		if err != nil {
@@ -177,6 +185,7 @@ func (r *shardReader) take(ctx context.Context, records []json.RawMessage) {
 			continue
 		}
 		r.last = converted.id
+		traced = append(traced, read)
 		if !passes {
 			continue
 		}
@@ -212,8 +221,8 @@ func (m *mapping) cut(waiting []record, due bool) int {
 // ttlIdentity marks deletions by time to live ("DynamoDB Streams and time to live", AWS).
 var ttlIdentity = json.RawMessage(`{"type":"Service","principalId":"dynamodb.amazonaws.com"}`)
 
-// convert makes the record that AWS would deliver out of the engine's.
-func (s *stream) convert(raw json.RawMessage) (record, bool, error) {
+// convert makes the record that AWS would deliver out of the engine's, and that of the trace.
+func (s *stream) convert(raw json.RawMessage) (record, trace.StreamRecord, bool, error) {
 	var event struct {
 		EventID        string          `json:"eventID"`
 		EventName      string          `json:"eventName"`
@@ -225,25 +234,34 @@ func (s *stream) convert(raw json.RawMessage) (record, bool, error) {
 		EventSourceARN string          `json:"eventSourceARN"`
 	}
 	if err := json.Unmarshal(raw, &event); err != nil {
-		return record{}, false, err
+		return record{}, trace.StreamRecord{}, false, err
 	}
 	var change struct {
 		ApproximateCreationDateTime float64
-		Keys                        map[string]map[string]any
+		Keys                        map[string]json.RawMessage
+		OldImage, NewImage          map[string]json.RawMessage
 		SequenceNumber              string
 	}
 	if err := json.Unmarshal(event.Change, &change); err != nil {
-		return record{}, false, err
+		return record{}, trace.StreamRecord{}, false, err
 	}
-	if event.EventName == "REMOVE" && s.records.Expired(change.Keys) {
+	if event.EventName == "REMOVE" && s.expired(event.Change) {
 		event.UserIdentity = ttlIdentity
 	}
 	event.AWSRegion, event.EventSourceARN = s.from.Stack.Region, s.delivery.SourceARN
 	text, err := json.Marshal(event)
 	if err != nil {
-		return record{}, false, err
+		return record{}, trace.StreamRecord{}, false, err
 	}
 	passes, err := s.filter.Passes(text)
 	created := time.UnixMilli(int64(change.ApproximateCreationDateTime * 1000))
-	return record{text: text, id: change.SequenceNumber, read: time.Now(), created: created}, passes, err
+	traced := trace.StreamRecord{Sequence: change.SequenceNumber, Event: event.EventName, Table: s.from.Name,
+		Created: created, Keys: change.Keys, Old: change.OldImage, New: change.NewImage}
+	return record{text: text, id: change.SequenceNumber, read: time.Now(), created: created}, traced, passes, err
+}
+
+// expired reports whether a removal is one by time to live.
+func (s *stream) expired(change json.RawMessage) bool {
+	var of struct{ Keys map[string]map[string]any }
+	return json.Unmarshal(change, &of) == nil && s.records.Expired(of.Keys)
 }

@@ -282,7 +282,12 @@ func (s *stream) attempt(ctx context.Context, shard string, batch []record) {
 			}
 		}
 		invocations++
-		failed, err := s.invoke(ctx, batch, s.delivery.SourceARN+"/"+batch[0].id)
+		sequences := make([]string, len(batch))
+		for i, record := range batch {
+			sequences[i] = record.id
+		}
+		failed, err := s.invoke(trace.Delivering(ctx, s.from.Name, sequences), batch,
+			s.delivery.SourceARN+"/"+batch[0].id)
 		if ctx.Err() != nil {
 			return
 		}
