@@ -70,7 +70,7 @@ func (c *localCommand) Run(ctx context.Context) error {
 	}
 	lake := lakecommand.New(os.Stderr)
 	options := c.options(set)
-	options.Lake = catalog.Engine{Check: checkLake(lake), Ask: lake.Ask}
+	options.Lake = catalog.Engine{Check: checkLake(lake), Ask: lake.Ask, Ready: lake.Built}
 	return run.Run(ctx, options)
 }
 

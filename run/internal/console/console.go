@@ -129,7 +129,7 @@ type EnvironmentDatabase struct {
 	AccessKey string `json:"access_key"`
 }
 
-// Parts are what a run consists of, which the console reads. All fields but QueryLake are needed.
+// Parts are what a run consists of, which the console reads. All fields but QueryLake and LakeReady are needed.
 type Parts struct {
 	APIs      []API
 	Assembly  *assembly.Assembly
@@ -151,6 +151,8 @@ type Parts struct {
 	Endpoint, Engine string
 	// QueryLake answers SQL on the lakes. Default: the console says that this program cannot.
 	QueryLake func(ctx context.Context, question catalog.Question) (catalog.Answer, error)
+	// LakeReady reports whether QueryLake would begin at once, instead of building its engine first. Default: it would.
+	LakeReady func() bool
 	// Ended returns why the run has ended, or nil before its end. It is for tests.
 	Ended func() error
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/fcm"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/s3"
+	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 )
 
 const (
@@ -41,6 +42,11 @@ func number(r *http.Request, name string, otherwise, most int) (int, error) {
 type tableView struct {
 	dynamodb.Table
 	times
+	// ReadUnits and WriteUnits are what functions used of the table and its indexes since the start, or since DELETE
+	// /capacity, and Cost is their price on AWS, in US$.
+	ReadUnits  float64 `json:"read_units"`
+	WriteUnits float64 `json:"write_units"`
+	Cost       float64 `json:"cost"`
 }
 
 // designView is what a table is, on the console.
@@ -63,7 +69,14 @@ func (c *Console) tables(r *http.Request) ([]tableView, error) {
 	}
 	views := []tableView{}
 	for _, table := range tables {
-		views = append(views, tableView{table, c.timesOf(table.Design)})
+		view := tableView{Table: table, times: c.timesOf(table.Design)}
+		for _, row := range c.parts.AWS.Capacity() {
+			if row.Table == table.Name {
+				view.ReadUnits, view.WriteUnits = view.ReadUnits+row.ReadUnits, view.WriteUnits+row.WriteUnits
+			}
+		}
+		view.Cost = trace.PriceOf(view.ReadUnits, view.WriteUnits, 0, 0).DynamoDB / 1e6
+		views = append(views, view)
 	}
 	return views, nil
 }
@@ -182,6 +195,16 @@ func (c *Console) browse(r *http.Request) (s3.Page, error) {
 	}
 	asked := r.URL.Query()
 	return c.parts.Buckets.Browse(r.PathValue("name"), asked.Get("prefix"), asked.Get("after"), most)
+}
+
+// LakeEngine is the answer to GET /lakes/engine.
+type LakeEngine struct {
+	// Ready is false if the next query has to wait until the engine is built, which takes about a minute, once.
+	Ready bool `json:"ready"`
+}
+
+func (c *Console) lakeEngine() LakeEngine {
+	return LakeEngine{Ready: c.parts.LakeReady == nil || c.parts.LakeReady()}
 }
 
 func (c *Console) queryLake(r *http.Request, question catalog.Question) (catalog.Answer, error) {

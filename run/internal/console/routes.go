@@ -53,7 +53,8 @@ func (c *Console) runRoutes() {
 	serve(c, "GET /requests?search=TEXT&only=OUTCOME&stack=NAME&limit=N&before=SEQ", "Requests of the run, newest "+
 		"first: those that have the text in their path, function, id, idempotency key or error, in the code or "+
 		"message of the answer, or in the error of a call; or that status if it is a number of three digits; at most "+
-		"limit (100, or up to 500). only chooses those that are failed, 4xx, 5xx or slow (a second or more). before "+
+		"limit (100, or up to 500). A search that begins with header: or body: looks there, in the request and the "+
+		"answer. only chooses those that are failed, 4xx, 5xx or slow (a second or more). before "+
 		"takes the next of the page before.", c.requests)
 	serve(c, "GET /requests/{id}", "A request: what was sent and answered, and what it did, call by call. The run "+
 		"keeps 48 MB of what was sent and answered, and forgets that of the oldest requests first.", c.request)
@@ -66,6 +67,8 @@ func (c *Console) runRoutes() {
 	c.handle(route{request: "GET /events?type=TYPE&function=NAME&request=ID&search=TEXT&level=LEVEL",
 		does: "Server-sent events: requests as they begin and end, lines, and changes of a watched run. With " +
 			"type=line only lines come, chosen as by GET /lines."}, c.events)
+	serve(c, "GET /costs?stack=NAME", "What the requests that the run keeps used of DynamoDB and would cost on AWS, by "+
+		"route and other cause, and by function: of all stacks, or of one.", c.costs)
 	show(c, "GET /schedules", "The schedules, with their last runs.", c.schedules)
 	serve(c, "POST /schedules/{name}/run", "Runs the schedule now, and answers when its function has finished.",
 		c.runSchedule)
@@ -106,6 +109,8 @@ func (c *Console) dataRoutes() {
 		"its first bytes; the header X-Object-Size then has the size of all of it."}, c.object)
 	show(c, "GET /lakes", "The lakes, with their tables, views and saved queries.",
 		func() []catalog.Lake { return c.parts.Lakes })
+	show(c, "GET /lakes/engine", "Whether SQL is answered at once, or its engine has to be built first.",
+		c.lakeEngine)
 	take(c, "POST /lakes/query", "Answers SQL on a lake. A run of run.Start has no engine for it, and answers 501.",
 		c.queryLake)
 }

@@ -57,6 +57,10 @@ func (c *Console) request(r *http.Request) (trace.Details, error) {
 	return details, nil
 }
 
+func (c *Console) costs(r *http.Request) (trace.Costs, error) {
+	return c.parts.Trace.Costs(r.URL.Query().Get("stack")), nil
+}
+
 func (c *Console) lines(r *http.Request) ([]trace.Line, error) {
 	filter, err := lineFilter(r)
 	if err != nil {

@@ -12,6 +12,8 @@ type Engine struct {
 	Check func(context.Context, Lake) (warnings []string, err error)
 	// Ask answers SQL on the lakes of the run with that console. Default: the console's page has no SQL.
 	Ask func(ctx context.Context, console string, question Question) (Answer, error)
+	// Ready reports whether Ask would begin at once, instead of building its engine first. Default: it would.
+	Ready func() bool
 }
 
 // Lake is a database of the catalog.
@@ -80,6 +82,8 @@ type Answer struct {
 	Columns []Column `json:"columns"`
 	// Rows have the text of each column's value, as Amazon Athena writes it, and nil for null.
 	Rows [][]*string `json:"rows"`
+	// Milliseconds is how long the query took, without reading the lake before it.
+	Milliseconds float64 `json:"took_ms"`
 	// More says that there are rows beyond the asked number, or beyond [LargestAnswer].
 	More bool `json:"more,omitempty"`
 	// Cut is how many values are longer than [LongestValue], and end there.

@@ -44,9 +44,11 @@ type Command struct {
 // New returns the onesynth-lake of the version of this program. A build is announced in the log.
 func New(log io.Writer) *Command { return &Command{program: thisProgram(), log: log} }
 
-// Built reports whether a query or a check would begin at once.
+// Built reports whether a query or a check would begin at once. It is false while the command is being built.
 func (c *Command) Built() bool {
-	c.mutex.Lock()
+	if !c.mutex.TryLock() {
+		return false
+	}
 	defer c.mutex.Unlock()
 	return c.path != "" || c.program.installed().path != "" || c.program.fits(c.program.kept())
 }

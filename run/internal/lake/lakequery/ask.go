@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
 )
@@ -17,6 +18,7 @@ func Ask(ctx context.Context, console string, question catalog.Question) (answer
 		return catalog.Answer{}, err
 	}
 	defer func() { err = errors.Join(err, lake.Close()) }()
+	began := time.Now()
 	rows, err := lake.Query(ctx, question.SQL)
 	if err != nil {
 		return catalog.Answer{}, err
@@ -59,5 +61,6 @@ func Ask(ctx context.Context, console string, question catalog.Question) (answer
 		}
 		answer.Rows = append(answer.Rows, row)
 	}
+	answer.Milliseconds = float64(time.Since(began).Microseconds()) / 1000
 	return answer, rows.Err()
 }
