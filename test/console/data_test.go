@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -326,6 +327,14 @@ func TestSwitchFaults(t *testing.T) {
 	if faults := runtest.Of(runner).Faults(); faults.Throttle != 0.13 { // half of the way, to the third power
 		t.Errorf("got %+v", faults)
 	}
+	// The banner is there at once. A hidden page does not look by itself.
+	const hide = "(Object.defineProperty(document, 'hidden', {configurable: true, get: () => %t}), true)"
+	browser.Evaluate[bool](tab, fmt.Sprintf(hide, true))
+	browser.Evaluate[bool](tab, "document.querySelector('[data-key=hang]').click(), true")
+	tab.See("Faults are on: throttle, hang, redeliver")
+	browser.Evaluate[bool](tab, "document.querySelector('main [data-key=hang]').click(), true")
+	tab.See("Faults are on: throttle, redeliver")
+	browser.Evaluate[bool](tab, fmt.Sprintf(hide, false))
 	// The menu and a banner say so in every view.
 	browser.Evaluate[bool](tab, "(location.hash = '#/tables', true)")
 	tab.See("Faults are on: throttle, redeliver")
@@ -382,6 +391,26 @@ func TestPermissionsOfLogs(t *testing.T) {
 }
 
 // A failed message is done again, and stays in the queue until that succeeds.
+// A function whose calls were refused stands first, and is open.
+func TestRefusedPermissions(t *testing.T) {
+	_, tab := open(t, "", browser.Options{})
+	browser.Evaluate[bool](tab, `(() => {
+		const real = fetch;
+		window.fetch = async (path, options) => {
+			const answer = await real(path, options);
+			if (path !== '/permissions') return answer;
+			const all = await answer.json();
+			all.at(-1).refused = [{action: 'dynamodb:Scan', resource: 'arn:aws:dynamodb:::table/refused', times: 3}];
+			return Response.json(all);
+		};
+		return true;
+	})()`)
+	goTo(tab, "#/permissions")
+	if got := tab.Text("main details"); !strings.Contains(got, "1 refused") || !strings.Contains(got, "dynamodb:Scan") {
+		t.Errorf("the first is %q", got)
+	}
+}
+
 func TestFailedMessageAgain(t *testing.T) {
 	runner, _ := suite.Start(t)
 	on := runtest.Of(runner)
@@ -437,6 +466,15 @@ func TestSQL(t *testing.T) {
 		`SELECT * FROM (VALUES (DATE '2026-01-01', 3, 'a'), (DATE '2026-01-02', 7, '<img src=x onerror=alert(1)>'), (DATE '2026-01-03', 5, NULL)) AS t(day, n, name)`)
 	tab.Click("Run")
 	tab.See("<img src=x onerror=alert(1)>")
+	if browser.Evaluate[bool](tab, "document.querySelector('svg.chart') !== null") {
+		t.Error("there is a chart that nobody asked for")
+	}
+	if got := tab.Text("main caption"); !regexp.MustCompile(`^3 rows, in [\d.]+ m?s(; [\d.]+ m?s with reading the lake)?$`).
+		MatchString(got) {
+		t.Errorf("got %q", got)
+	}
+	tab.Fill("Chart", "line")
+	tab.Until("document.querySelector('svg.chart')")
 	if label := browser.Evaluate[string](tab,
 		"document.querySelector('svg.chart').getAttribute('aria-label')"); !strings.HasPrefix(label,
 		"n along day: 3 values, from 3 to 7 at 2026-01-02") {
@@ -454,6 +492,12 @@ func TestSQL(t *testing.T) {
 		"CROSS JOIN UNNEST(sequence(1, 10000000)) AS b (n)")
 	tab.Click("Run")
 	tab.Until("![...document.querySelectorAll('button')].find((button) => button.textContent === 'Cancel').disabled")
+	tab.Click("Cancel")
+	tab.See("The query was cancelled after")
+	building.Store(true)
+	tab.Click("Run")
+	tab.See("Building DuckDB once, about a minute.")
+	building.Store(false)
 	tab.Click("Cancel")
 	tab.See("The query was cancelled after")
 	wait.Until(t, "the cancelled query ends", func() (any, bool) {

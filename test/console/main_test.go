@@ -23,8 +23,11 @@ var suite = browser.Suite{Options: run.Options{MaxInstances: 2, RetryDelay: func
 	return time.Millisecond
 }}}
 
-// queries is how many queries of lakes run.
-var queries atomic.Int32
+// queries is how many queries of lakes run, and building says that the engine has to be built first.
+var (
+	queries  atomic.Int32
+	building atomic.Bool
+)
 
 func TestMain(m *testing.M) {
 	suite.Options.Lake = laketest.Engine(func(query func()) {
@@ -32,6 +35,7 @@ func TestMain(m *testing.M) {
 		defer queries.Add(-1)
 		query()
 	})
+	suite.Options.Lake.Ready = func() bool { return !building.Load() }
 	suite.Main(m)
 }
 

@@ -51,6 +51,12 @@ func TestMap(t *testing.T) {
 		}
 		return all, failed
 	}
+	if wide := browser.Evaluate[[]string](tab, `[...document.querySelectorAll('.map .part')].flatMap((part) => {
+		const right = part.querySelector('rect').getBoundingClientRect().right;
+		return [...part.querySelectorAll('text')].filter((text) => text.getBoundingClientRect().right > right - 4);
+	}).map((text) => text.textContent)`); len(wide) > 0 {
+		t.Errorf("%q leave their boxes", wide)
+	}
 	drawn := func() string { return browser.Evaluate[string](tab, "document.querySelector('.map').outerHTML") }
 	requests, calls := "/api … → todoapi, requests", "todoapi → DatabaseAppData, calls: reads, writes"
 	beforeAll, beforeFailed := figures(requests)

@@ -1,12 +1,13 @@
 // The page: which view is seen, what is live, and what is being built.
 
 import * as attention from './attention.js';
-import {h, put, problem, say} from './dom.js';
+import {h, pre, problem, put, say} from './dom.js';
 import {on, start} from './live.js';
 import {took} from './format.js';
 import {Unknown, unknown} from './unknown.js';
 import * as buckets from './views/buckets.js';
 import * as buses from './views/buses.js';
+import * as costs from './views/costs.js';
 import * as faults from './views/faults.js';
 import * as functions from './views/functions.js';
 import * as lake from './views/lake.js';
@@ -30,7 +31,7 @@ import * as userPools from './views/userpools.js';
 // in groups.
 const groups = [
   ['Start', [platforms, map, trying]],
-  ['Requests and logs', [requests, lines, functions]],
+  ['Requests and logs', [requests, lines, functions, costs]],
   ['Data', [tables, streams, buckets, lake]],
   ['Messages', [buses, queues, schedules, push, webhooks]],
   ['Settings', [userPools, parameters, permissions, faults]],
@@ -139,6 +140,24 @@ document.getElementById('skip').addEventListener('click', (event) => {
   event.preventDefault();
   main.focus();
 });
+// Keys for those who read much: "/" goes to the search, "j" and "k" to the next row and back.
+const rowsOf = () => [...main.querySelectorAll('tbody tr, summary')].filter((row) => row.getClientRects().length > 0)
+  .map((row) => (row.matches('summary') ? row : row.querySelector('a, button'))).filter(Boolean);
+addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog') ||
+    event.target.matches('input, textarea, select')) return;
+  if (event.key === '/') {
+    event.preventDefault();
+    main.querySelector('[role=search] input, input[type=search], textarea')?.focus();
+    return;
+  }
+  const step = {j: 1, k: -1}[event.key];
+  if (!step) return;
+  const rows = rowsOf();
+  const now = rows.findIndex((row) => row === document.activeElement ||
+    row.closest('tr')?.contains(document.activeElement));
+  rows[now < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, now + step))]?.focus();
+});
 addEventListener('hashchange', () => {
   moved = true;
   show();
@@ -176,7 +195,7 @@ on('change', (change) => {
   banner.hidden = false;
   put(banner, h('strong', null, what), change.state === 'failed' && [
     h('button', {type: 'button', onclick: () => { banner.hidden = true; }}, 'Hide'),
-    change.text && h('pre', {tabindex: '0', 'aria-label': 'What the compiler says'}, change.text)]);
+    change.text && pre('What the compiler says', change.text)]);
   if (!ended) return;
   folding = setTimeout(() => { banner.hidden = true; }, 6000);
   // There may be other routes and tables now. What someone writes stays.

@@ -5,10 +5,13 @@ import {action, h, put} from './dom.js';
 import {number} from './format.js';
 import {every} from './live.js';
 
+/** look looks at once, after a change. */
+export let look = async () => {};
+
 /** start looks now and again. changed is called when the banner has turned the faults off. */
 export function start(nav, banner, changed) {
   let shown = '';
-  const look = async () => {
+  look = async () => {
     const found = await get('/attention');
     const counts = {faults: [found.faults.length, 'on'], queues: [found.dead_letters, 'dead-lettered'],
       schedules: [found.failed_schedules, 'failed'], permissions: [found.refused_permissions, 'refused']};

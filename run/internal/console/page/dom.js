@@ -1,5 +1,7 @@
 // Elements are made here, from texts: nothing that strangers stored is ever read as HTML.
 
+import {directionOf, sorted, turn} from './sorting.js';
+
 /** h makes an element. Attributes that begin with "on" are listeners; style is an object; null, undefined and false
  * leave one out. */
 export function h(name, attributes, ...children) {
@@ -45,20 +47,39 @@ export function put(element, ...children) {
 
 /**
  * table makes a table with a caption. A column has a label, cell(row), which returns a node or text, and may have
- * number, and class for its cells: roomy leaves it out where there is little space. The first column names the row.
+ * number, and class for its cells: roomy leaves it out where there is little space. The first column names the row. A
+ * click on a heading sorts the rows (sorting.js), unless the column's sorts is false.
  */
 export function table({caption, columns, rows, empty, named = true, class: kind}) {
   if (rows.length === 0) return h('p', {class: 'empty'}, empty ?? 'There is nothing here yet.');
+  const elements = rows.map((row) => rowOf(columns, row, named));
+  const body = h('tbody', null, sorted(columns, elements));
   return scroll(caption, h('table', {class: kind},
     h('caption', null, caption),
-    head(columns),
-    h('tbody', null, rows.map((row) => rowOf(columns, row, named)))));
+    head(columns, () => body.replaceChildren(...sorted(columns, elements))),
+    body));
 }
 
-/** head makes the headings of a table's columns. */
-export function head(columns) {
-  return h('thead', null, h('tr', null, columns.map((column) =>
-    h('th', {scope: 'col', class: classOf(column)}, column.label))));
+/** head makes the headings of a table's columns. sort is called when someone has chosen another order. */
+export function head(columns, sort) {
+  const button = (column) => h('button', {type: 'button', class: 'sort', 'data-key': `sort ${column.label}`,
+    onclick: () => {
+    turn(columns, column);
+    // Tables with the same columns, such as those of all platforms, have one order.
+    for (const one of document.querySelectorAll('main thead')) one.dispatchEvent(new Event('turned'));
+  }}, column.label);
+  const headings = columns.map((column) => h('th', {scope: 'col', class: classOf(column)},
+    column.sorts === false ? column.label : button(column)));
+  const mark = () => columns.forEach((column, i) => {
+    const direction = directionOf(columns, column);
+    if (direction) headings[i].setAttribute('aria-sort', direction);
+    else headings[i].removeAttribute('aria-sort');
+  });
+  mark();
+  return h('thead', {onturned: () => {
+    mark();
+    sort();
+  }}, h('tr', null, headings));
 }
 
 const classOf = (column) => [column.number ? 'number' : '', column.class ?? ''].join(' ').trim() || null;
@@ -70,6 +91,11 @@ export function rowOf(columns, row, named = true) {
     return i === 0 && named ? h('th', {scope: 'row', class: kind}, column.cell(row))
       : h('td', {class: kind}, column.cell(row));
   }));
+}
+
+/** text shows a text as it was written, which scrolls by keyboard too. */
+export function pre(label, ...content) {
+  return h('pre', {tabindex: '0', role: 'group', 'aria-label': label}, content);
 }
 
 /** scroll is a region that scrolls to the sides, by keyboard too. */

@@ -1,6 +1,6 @@
 // What a client sent, and what it was answered.
 
-import {h} from './dom.js';
+import {h, pre} from './dom.js';
 import {pretty} from './format.js';
 
 const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
@@ -24,8 +24,8 @@ export const variable = (header) => (header === 'Authorization' ? 'TOKEN' : head
 export function contents(side, body, headers) {
   const rows = Object.entries(headers).map(([header, values]) => `${header}: ${values.join(', ')}\n`);
   return [
-    h('pre', {tabindex: '0', 'aria-label': `Body of ${side}`}, body ? pretty(body) : 'no body'),
+    pre(`Body of ${side}`, body ? pretty(body) : 'no body'),
     h('details', null, h('summary', null, 'Headers'),
-      h('pre', {tabindex: '0', 'aria-label': `Headers of ${side}`}, rows)),
+      pre(`Headers of ${side}`, rows)),
   ];
 }

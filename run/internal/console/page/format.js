@@ -55,6 +55,12 @@ export function money(dollars) {
   return `$${dollars < 0.01 ? dollars.toFixed(4) : dollars.toFixed(2)}`;
 }
 
+/** dollars writes US dollars of any size: "$0.0000124", "$3.21". */
+export function dollars(amount) {
+  if (!amount) return '–';
+  return `$${amount.toFixed(amount >= 0.1 ? 2 : Math.min(12, 2 - Math.floor(Math.log10(amount))))}`;
+}
+
 /** status is the badge of an HTTP status. */
 export function status(code) {
   if (!code) return h('span', {class: 'badge'}, '–');

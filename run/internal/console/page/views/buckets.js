@@ -1,7 +1,7 @@
 // Buckets and their objects.
 
 import {at, bytes, get} from '../api.js';
-import {action, dialog, h, put, table} from '../dom.js';
+import {action, dialog, h, pre, put, table} from '../dom.js';
 import {brief, load} from '../names.js';
 import {bytesOf, number, pretty, when} from '../format.js';
 
@@ -90,7 +90,7 @@ function seen(content, whole) {
   try {
     // The last character of a part may be cut.
     const text = new TextDecoder('utf-8', {fatal: true}).decode(content, {stream: !whole});
-    if (!text.includes('\0')) return h('pre', {tabindex: '0', 'aria-label': 'Content'}, whole ? pretty(text) : text);
+    if (!text.includes('\0')) return pre('Content', whole ? pretty(text) : text);
   } catch { /* it is no text */ }
   const rows = [];
   for (let start = 0; start < Math.min(content.length, 512); start += 16) {
@@ -100,5 +100,5 @@ function seen(content, whole) {
     rows.push(`${start.toString(16).padStart(4, '0')}  ${digits.padEnd(48)}  ${text}`);
   }
   return [h('p', null, 'The object is not text. These are its first bytes.'),
-    h('pre', {tabindex: '0', 'aria-label': 'First bytes'}, rows.join('\n'))];
+    pre('First bytes', rows.join('\n'))];
 }

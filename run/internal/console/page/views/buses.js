@@ -1,7 +1,7 @@
 // Buses, and the events that came to them, with who received them.
 
 import {get} from '../api.js';
-import {field, h, put, table} from '../dom.js';
+import {field, h, pre, put, table} from '../dom.js';
 import {number, plural, pretty, when} from '../format.js';
 import {every} from '../live.js';
 import {brief, load, named} from '../names.js';
@@ -37,7 +37,7 @@ function card(one) {
     one.deliveries.length > 0 ? h('ul', null, one.deliveries.map(received)) : !one.dropped &&
       h('p', null, 'No rule matched.'),
     h('details', {'data-key': one.id}, h('summary', null, 'Detail'),
-      h('pre', {tabindex: '0', 'aria-label': 'Detail'}, pretty(one.detail), one.cut && '…')));
+      pre('Detail', pretty(one.detail), one.cut && '…')));
 }
 
 export async function show({parameters, signal, go}) {

@@ -1,6 +1,7 @@
 // Faults as switches.
 
 import {get, post} from '../api.js';
+import * as attention from '../attention.js';
 import {action, field, h, put, say} from '../dom.js';
 
 export const name = 'faults';
@@ -61,6 +62,7 @@ export async function show({signal}) {
       if (error.name !== 'AbortError') say(error.message);
     }
     draw();
+    await attention.look();
   };
   draw();
   return [

@@ -1,8 +1,8 @@
 // Functions: figures, instances, lines, and levers.
 
 import {at, get, post} from '../api.js';
-import {action, field, h, problem, put, say, table} from '../dom.js';
-import {bytesOf, number, plural, pretty, took} from '../format.js';
+import {action, field, h, pre, problem, put, say, table} from '../dom.js';
+import {bytesOf, money, number, plural, pretty, took} from '../format.js';
 import {lines} from '../lines.js';
 import {every} from '../live.js';
 import {byStack, load} from '../names.js';
@@ -22,7 +22,8 @@ async function list({signal}) {
   const place = h('div');
   await load();
   const draw = async () => {
-    const functions = await get('/functions', null, signal);
+    const [functions, costs] = await Promise.all([get('/functions', null, signal), get('/costs', null, signal)]);
+    const costOf = new Map(costs.functions.map((one) => [one.name, one.mean.total]));
     put(place, byStack(functions, (f) => f.name)
       .map(([stack, own]) => table({caption: stack || 'Functions', rows: own, class: 'even', columns: [
       {label: 'Function', cell: (f) => h('a', {href: `#/functions${at(f.name)}`, 'data-key': f.name, title: f.name},
@@ -34,13 +35,15 @@ async function list({signal}) {
       {label: 'Throttled', number: true, cell: (f) => number(f.throttles)},
       {label: 'Cold starts', number: true, cell: (f) => number(f.cold_starts)},
       {label: 'Mean', number: true, cell: (f) => (f.mean_ms ? took(f.mean_ms) : '–')},
+      {label: 'A million', number: true, cell: (f) => money(costOf.get(f.name))},
       {label: 'Instances', number: true, cell: (f) =>
         `${f.instances.filter((instance) => instance.busy).length} busy of ${f.instances.length}`},
     ]})), functions.length === 0 && h('p', {class: 'empty'}, 'The assembly has no function.'));
   };
   await draw();
   every(2000, draw, signal);
-  return [h('h1', {tabindex: '-1'}, title), h('p', {class: 'muted'}, 'Figures since the start of the run.'), place];
+  return [h('h1', {tabindex: '-1'}, title), h('p', {class: 'muted'}, 'Figures since the start of the run. A million ',
+    'invocations would cost this much in AWS: ', h('a', {href: '#/costs'}, 'Cost'), ' has the parts.'), place];
 }
 
 async function one({parts, signal}) {
@@ -51,7 +54,8 @@ async function one({parts, signal}) {
   const written = h('div');
   const path = `/functions${at(wanted)}`;
   const draw = async () => {
-    const f = (await get('/functions', null, signal)).find((other) => other.name === wanted);
+    const [all, costs] = await Promise.all([get('/functions', null, signal), get('/costs', null, signal)]);
+    const f = all.find((other) => other.name === wanted);
     if (!f) throw new Unknown(`This run has no function ${wanted}.`);
     heading.textContent = f.label || f.name;
     requests.href = `#/requests?search=${encodeURIComponent(f.label || f.name)}`;
@@ -59,7 +63,9 @@ async function one({parts, signal}) {
       h('p', {class: 'muted'}, h('code', null, f.arn)),
       h('dl', {class: 'figures'}, [['Invocations', f.invocations], ['Errors', f.errors], ['Time-outs', f.timeouts],
         ['Throttled', f.throttles], ['Queued', f.queued], ['Deaths', f.deaths]]
-        .map(([label, value]) => h('div', null, h('dt', null, label), h('dd', null, number(value))))),
+        .map(([label, value]) => h('div', null, h('dt', null, label), h('dd', null, number(value)))),
+      h('div', null, h('dt', null, 'Cost of a million in AWS'),
+        h('dd', null, money(costs.functions.find((other) => other.name === wanted)?.mean.total)))),
       table({caption: `Instances, at most ${f.max_instances}`, rows: f.instances,
         empty: 'No instance runs. The next invocation starts one.', columns: [
         {label: 'Process', cell: (i) => i.pid},
@@ -98,7 +104,7 @@ async function one({parts, signal}) {
     try {
       const result = await post(`${path}/invoke`, event.value, signal);
       put(answer, result.function_error && h('p', {class: 'bad'}, `It failed: ${result.function_error}`),
-        h('pre', {tabindex: '0', 'aria-label': 'Answer'}, pretty(result.payload)));
+        pre('Answer', pretty(result.payload)));
     } catch (error) {
       if (error.name !== 'AbortError') put(answer, problem(error));
     }

@@ -89,17 +89,22 @@ export async function show({parameters, signal, go}) {
     const began = performance.now();
     put(result, h('p', {class: 'muted'}, 'The query runs …'));
     cancel.disabled = false;
+    get('/lakes/engine', null, own.signal).then(({ready}) => {
+      if (!ready && running === own) put(result, h('p', {class: 'note'}, 'Building DuckDB once, about a minute. ',
+        'Then the query runs.'));
+    }, () => { /* the query says what is wrong */ });
     draft = sql.value;
     remember(draft);
     list();
     try {
       const answer = await post('/lakes/query', {database: lake().database, stack: lake().stack, sql: sql.value, most},
         AbortSignal.any([signal, own.signal]));
-      const time = took(performance.now() - began);
+      const time = took(answer.took_ms);
+      const whole = performance.now() - began;
       put(result, answer.cut && h('p', {class: 'muted'},
         `${plural(answer.cut, 'value is', 'values are')} longer than 64 KB, and cut there.`), chart(answer), table({
         caption: (answer.more ? `The first ${answer.rows.length} rows` : plural(answer.rows.length, 'row')) +
-          `, in ${time}`,
+          `, in ${time}` + (whole > 2 * answer.took_ms + 50 ? `; ${took(whole)} with reading the lake` : ''),
         rows: answer.rows, named: false, empty: `No row, in ${time}.`,
         columns: answer.columns.map((column, i) =>
           ({label: column.name, number: isNumber(column.type), cell: (row) =>
@@ -150,7 +155,7 @@ function chart(answer) {
   const all = answer.columns.map((column, i) => [String(i), column.name]);
   const along = answer.columns.findIndex((column) => !isNumber(column.type));
   const temporal = along >= 0 && /DATE|TIME/.test(answer.columns[along].type);
-  const kind = select([['none', 'none'], ['bars', 'bars'], ['line', 'line']], temporal ? 'line' : 'bars');
+  const kind = select(['none', ...(temporal ? ['line', 'bars'] : ['bars', 'line'])], 'none');
   const x = select(all, String(Math.max(along, 0)));
   const y = select(numeric.map((column) => [String(column.i), column.name]),
     String(numeric.find((column) => column.i !== Math.max(along, 0))?.i ?? numeric[0].i));

@@ -122,6 +122,19 @@ const openWide = 310;
 // A drawing becomes this much smaller before it scrolls.
 const least = 0.85;
 const perRoute = 20;
+const edge = 10;
+
+const pen = document.createElement('canvas').getContext('2d');
+
+/** fitted cuts a text to what a box of the width has space for, in the font of page.css. */
+function fitted(words, width, font, family = getComputedStyle(document.body).fontFamily) {
+  pen.font = `${font} ${family}`;
+  let shown = words;
+  for (let length = words.length; length > 1 && pen.measureText(shown).width > width - 2 * edge;) {
+    shown = cut(words, --length);
+  }
+  return shown;
+}
 
 /** picture draws a map. figures puts the figures of a map of the same shape into it. */
 function picture(map, opened) {
@@ -187,14 +200,14 @@ function way(arrow, {line, head, label}) {
 
 /** box draws a part. Routes open and close, and the others lead to their views. */
 function box(part, {x, y, width, height}, opened, open) {
-  const kind = svg('text', {class: 'kind', x: x + 10, y: y + 17});
-  const text = svg('text', {class: 'name', x: x + 10, y: y + 34}, cut(part.text, width === wide ? 18 : 40));
+  const kind = svg('text', {class: 'kind', x: x + edge, y: y + 17});
+  const text = svg('text', {class: 'name', x: x + edge, y: y + 34}, fitted(part.text, width, '600 12px'));
   const content = [svg('title', null, `${part.kind} ${part.name}`),
     svg('rect', {x, y, width, height, rx: 7}), kind, text];
   const attributes = {class: `part ${part.kind.replace(' ', '-')}`, 'data-part': part.id, 'data-key': part.id};
   if (part.kind !== 'routes') {
     return {element: svg('a', {...attributes, href: views[part.kind](part)}, content), fill: (of) => {
-      kind.textContent = kindOf(of);
+      kind.textContent = fitted(kindOf(of), width, '11px');
     }};
   }
   const shown = opened.has(part.id);
@@ -206,15 +219,18 @@ function box(part, {x, y, width, height}, opened, open) {
   const button = svg('g', {...attributes, role: 'button', tabindex: '0', 'aria-expanded': String(shown), onclick: turn,
     onkeydown: turn}, content);
   const rows = shown ? part.routes.map((route, i) => {
-    const row = svg('text', {x: x + 10, y: y + tall + perRoute * (i + 0.6)});
+    const row = svg('text', {x: x + edge, y: y + tall + perRoute * (i + 0.6)});
     return {route, row, link: svg('a', {class: 'route', href: routeHref(part, route), 'data-part': part.id,
       'data-key': `${part.id} ${route.key}`}, svg('title', null, route.key), row)};
   }) : [];
   return {element: [button, rows.map((one) => one.link)], fill: (of) => {
     const failed = of.routes.reduce((sum, route) => sum + route.failed, 0);
-    kind.textContent = `${shown ? '▾' : '▸'} ${kindOf(of)}${failed > 0 ? `, ${number(failed)} failed` : ''}`;
+    kind.textContent = fitted(`${shown ? '▾' : '▸'} ${kindOf(of)}${failed > 0 ? `, ${number(failed)} failed` : ''}`,
+      width, '11px');
+    const mono = getComputedStyle(document.documentElement).getPropertyValue('--mono');
     rows.forEach(({row}, i) => {
-      row.textContent = `${cut(of.routes[i].key, 36)} ${figure(of.routes[i])}`;
+      const times = ` ${figure(of.routes[i])}`;
+      row.textContent = fitted(of.routes[i].key, width - times.length * 7, '11px', mono) + times;
       row.classList.toggle('bad', of.routes[i].failed > 0);
     });
   }};

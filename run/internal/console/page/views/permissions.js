@@ -17,12 +17,14 @@ export async function show({parameters, signal}) {
   const draw = () => {
     const wanted = search.value.trim().toLowerCase();
     const passes = (one) => !wanted || `${one.action} ${one.resource}`.toLowerCase().includes(wanted);
-    put(place, [...all].sort((a, b) => (b.function === opened) - (a.function === opened)).map((one) => {
+    // Those with something to mend stand first, open.
+    const first = (one) => 2 * (one.function === opened) + (one.refused.length > 0);
+    put(place, [...all].sort((a, b) => first(b) - first(a)).map((one) => {
       const named = one.function.toLowerCase().includes(wanted);
       const lists = Object.fromEntries(['used', 'unused', 'refused'].map((kind) =>
         [kind, one[kind].filter((permission) => named || passes(permission))]));
       const count = lists.used.length + lists.unused.length + lists.refused.length;
-      return wanted && count === 0 && !named ? null : section(one.function, lists, one.function === opened);
+      return wanted && count === 0 && !named ? null : section(one.function, lists, first(one) > 0);
     }));
   };
   search.addEventListener('input', draw);

@@ -1,7 +1,7 @@
 // The push inbox, as phones show it.
 
 import {get, post, send} from '../api.js';
-import {action, field, h, put, say, select} from '../dom.js';
+import {action, field, h, pre, put, say, select} from '../dom.js';
 import {plural, when} from '../format.js';
 import {every} from '../live.js';
 
@@ -69,7 +69,7 @@ function phone(device, messages) {
         notification?.body && h('p', null, notification.body),
         !notification && h('p', null, 'A message without a notification'),
         data && h('details', null, h('summary', null, 'Data'),
-          h('pre', {tabindex: '0', 'aria-label': 'Data'}, JSON.stringify(data, null, 2))));
+          pre('Data', JSON.stringify(data, null, 2))));
     })),
     messages.length > perPhone && h('p', null, `${plural(messages.length - perPhone, 'older message')}`));
 }

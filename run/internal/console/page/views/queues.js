@@ -1,7 +1,7 @@
 // Queues, and failed messages once more.
 
 import {at, get, post, send} from '../api.js';
-import {action, h, put, say, table} from '../dom.js';
+import {action, h, pre, put, say, table} from '../dom.js';
 import {number, plural, pretty, when} from '../format.js';
 import {every} from '../live.js';
 import {brief, byStack, load} from '../names.js';
@@ -79,7 +79,7 @@ function failureOf({attempts, request, function: by, at: began, error}) {
 function card(path, message, draw) {
   const own = `${path}/messages${at(message.id)}`;
   const attributes = Object.entries(message.attributes ?? {});
-  const body = h('pre', {tabindex: '0', 'aria-label': 'Body'}, pretty(message.body));
+  const body = pre('Body', pretty(message.body));
   const hint = `does-${message.id}`;
   return h('section', {class: 'card', 'aria-label': `Message ${message.id}`},
     h('h2', {style: {'margin-top': '0'}}, 'Message of ', when(message.sent), ' ', 

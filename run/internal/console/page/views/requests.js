@@ -1,13 +1,14 @@
 // Requests as they come, and what each did.
 
 import {at, get, post} from '../api.js';
-import {action, chips, copy, field, h, head, rowOf, say, scroll, searchField, table} from '../dom.js';
+import {action, chips, copy, field, h, head, pre, rowOf, say, scroll, searchField, table} from '../dom.js';
 import {contents, curl, variable} from '../exchange.js';
 import {feed} from '../feed.js';
 import {bytesOf, clock, money, number, plural, pretty, status, took, when} from '../format.js';
 import {lines} from '../lines.js';
 import {on} from '../live.js';
 import {brief, load as loadNames, stackNames} from '../names.js';
+import {sorted} from '../sorting.js';
 
 export const name = 'requests';
 export const title = 'Requests';
@@ -57,6 +58,9 @@ const outcomes = {
   slow: (one) => one.took_ms >= 1000,
 };
 
+// Only the run has headers and bodies: it is asked again when a request has ended.
+const deep = (search) => /^(header|body):/i.test(search);
+
 function matches(one, {search, only, stack}) {
   if (stack && one.stack !== stack || only && !outcomes[only]?.(one)) return false;
   if (/^[1-5]\d\d$/.test(search)) return String(one.status) === search;
@@ -90,7 +94,7 @@ async function list({parameters, signal, go}) {
     return row;
   };
   const draw = () => {
-    const wanted = rows.map(rowFor);
+    const wanted = sorted(columns, rows.map(rowFor));
     const focused = document.activeElement?.dataset?.key;
     const inside = body.contains(document.activeElement);
     for (const seq of elements.keys()) if (!rows.some((one) => one.seq === seq)) elements.delete(seq);
@@ -107,8 +111,9 @@ async function list({parameters, signal, go}) {
   };
   const region = scroll('Requests, newest first',
     h('table', null, h('caption', {class: 'hidden'}, 'Requests, newest first'),
-    head(columns), body));
+    head(columns, () => draw()), body));
 
+  let looking = 0;
   const take = (one) => {
     const known = rows.findIndex((row) => row.seq === one.seq);
     if (known >= 0) rows[known] = one;
@@ -120,7 +125,14 @@ async function list({parameters, signal, go}) {
     }
   };
   const live = feed('request', {
-    list: region, draw, take, wanted: (one) => matches(one, asked),
+    list: region, draw, take, wanted: (one) => {
+      if (!deep(asked.search)) return matches(one, asked);
+      if (!one.running) looking ||= setTimeout(() => {
+        looking = 0;
+        if (!signal.aborted) live.load();
+      }, 500);
+      return false;
+    },
     read: () => get('/requests', {limit: page, ...asked}, signal),
     fill: (answer) => {
       rows = answer.requests;
@@ -140,7 +152,8 @@ async function list({parameters, signal, go}) {
   return [
     h('h1', {tabindex: '-1'}, title),
     h('div', {class: 'bar', role: 'search'},
-      field('Search', searchField(asked.search, 'path, status, code, key, error', choose('search')), 'wide'),
+      field('Search', searchField(asked.search, 'path, status, code, key, error, header:NAME, body:TEXT',
+        choose('search')), 'wide'),
         live.pause, count),
     h('div', {class: 'bar'}, chips('Outcome', Object.keys(outcomes).map((one) => [one, one]), asked.only,
       choose('only')),
@@ -172,7 +185,18 @@ async function trace({parts, signal, reload, go}) {
     problemOf(one),
     waterfall(one),
     exchange(one, apis?.find((api) => api.stack === one.stack && api.name === one.api), signal, go),
-    one.led && [h('h2', null, 'What its events led to'),
+    one.records && table({caption: `The batch: ${plural(one.records.length + (one.records_omitted ?? 0), 'record')}`,
+      rows: one.records, named: false, columns: [
+        {label: 'Change', class: 'nowrap', cell: (record) => h('span', {class: 'badge'}, record.event)},
+        {label: 'Key', cell: (record) => h('code', {title: `sequence number ${record.sequence}`}, record.key)},
+        {label: 'Written by', cell: (record) => (record.writer
+          ? [h('a', {class: 'request', href: `#/requests${at(record.writer.id)}`}, ...nameOf(record.writer)), ' ',
+            when(record.writer.at)]
+          : h('span', {class: 'muted'}, 'no request that the run knows'))},
+      ]}),
+    one.records_omitted && h('p', {class: 'muted'},
+      `${plural(one.records_omitted, 'further record')} ${one.records_omitted === 1 ? 'is' : 'are'} not shown.`),
+    one.led && [h('h2', null, 'What it led to'),
       h('ul', null, one.led.map((other) => h('li', null, h('a', {href: `#/requests${at(other.id)}`}, ...nameOf(other)),
         ' ', outcome(other), ' ', (other.functions ?? []).join(', '))))],
     h('h2', null, 'Log lines'), lines(all, {named: (one.invocations ?? []).length > 1}),
@@ -237,16 +261,18 @@ function exchange(one, api, signal, go) {
   ];
 }
 
-/** folded puts calls together that were repeated: equal ones that follow each other, and tries after an error. */
+/** folded puts calls together that were repeated: equal ones that follow each other, and tries after an error. What is
+ * tried after throttling may have another time or token in its input. */
 function folded(calls) {
   const newest = new Map();
   const groups = [];
   let last;
   for (const call of calls) {
     const what = JSON.stringify([call.service, call.operation, call.patterns, call.table, call.index, call.bucket,
-      call.key, call.input]);
+      call.key]);
     let group = newest.get(what);
-    if (group && (group === last || wrong(group.at(-1)))) {
+    const before = group?.at(-1);
+    if (group && (throttled(before) || before.input === call.input && (group === last || wrong(before)))) {
       group.push(call);
     } else {
       group = [call];
@@ -260,12 +286,13 @@ function folded(calls) {
 
 const wrong = (call) => call.error || (call.status >= 400 ? `status ${call.status}` : '');
 
+const throttled = (call) => /throttl|ThroughputExceeded|RequestLimitExceeded|SlowDown/i.test(call.error);
+
 /** times says how often a call was repeated: "× 11, throttled". */
 function times(calls) {
-  const throttled = calls.filter((call) =>
-    /throttl|ThroughputExceeded|RequestLimitExceeded|SlowDown/i.test(call.error)).length;
-  return [`× ${number(calls.length)}`, throttled > 0 &&
-    (throttled === calls.length ? 'throttled' : `${number(throttled)} throttled`)].filter(Boolean).join(', ');
+  const some = calls.filter(throttled).length;
+  return [`× ${number(calls.length)}`, some > 0 &&
+    (some === calls.length ? 'throttled' : `${number(some)} throttled`)].filter(Boolean).join(', ');
 }
 
 /** keysOf are the keys of a call, each of a transaction or a batch by itself, without the table's name, which is
@@ -334,12 +361,12 @@ export function waterfall(one) {
       {label: 'Step', class: 'step', cell: (row) =>
         h('div', {class: `depth${row.depth}`}, row.what, row.error && h('div', {class: 'bad'}, row.error),
         row.input && h('details', null, h('summary', {class: 'muted'}, 'Input'),
-          h('pre', {tabindex: '0', 'aria-label': 'Input'}, pretty(row.input))))},
+          pre('Input', pretty(row.input))))},
       {label: 'On', class: 'on', cell: (row) => row.on},
       {label: 'Units', number: true, cell: (row) => row.units ?? ''},
       {label: 'A million', number: true, cell: (row) => (row.cost ? money(row.cost) : '')},
       {label: 'Took', number: true, cell: (row) => took(row.took)},
-      {label: 'When', class: 'track', cell: (row) => h('div', {'aria-hidden': 'true'}, row.bars)},
+      {label: 'When', class: 'track', sorts: false, cell: (row) => h('div', {'aria-hidden': 'true'}, row.bars)},
     ]}),
     rows.length > shown.length && h('p', {class: 'muted'},
       `${number(rows.length - shown.length)} further calls are not shown: read them with curl /requests/${one.id}.`),

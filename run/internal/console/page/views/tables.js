@@ -3,7 +3,7 @@
 import {at, get, post} from '../api.js';
 import {action, dialog, field, h, problem, put, say, select, table} from '../dom.js';
 import {editor, link, nameOf, timeOf} from '../editor.js';
-import {cut, number, plural} from '../format.js';
+import {cut, dollars, number, plural} from '../format.js';
 import {value} from '../item.js';
 import {brief, load} from '../names.js';
 import {Unknown} from '../unknown.js';
@@ -55,15 +55,20 @@ const keysOf = (keys) => keys.map((key) => `${key.attribute} (${key.type})`).joi
 async function list({signal}) {
   const [tables] = await Promise.all([get('/tables', null, signal), load()]);
   const stacks = [...new Set(tables.map((one) => one.stack))];
-  return [h('h1', {tabindex: '-1'}, title), stacks.map((stack) => table({
+  return [h('h1', {tabindex: '-1'}, title), h('p', {class: 'muted'}, 'Reads and writes are the units that functions used, ',
+    'with their cost in AWS: ', h('a', {href: '#/costs'}, 'Cost'), ' has them by route.'),
+  stacks.map((stack) => table({
     caption: stack, rows: tables.filter((one) => one.stack === stack), columns: [
       {label: 'Table', cell: (one) => h('a', {href: `#/tables${at(one.name)}?stack=${encodeURIComponent(one.stack)}`,
         title: one.name}, one.logical_id ? brief(one.name) : `${one.name} (existing)`)},
       {label: 'Items', number: true, cell: (one) => number(one.items)},
+      {label: 'Reads', class: 'roomy', number: true, cell: (one) => number(one.read_units)},
+      {label: 'Writes', class: 'roomy', number: true, cell: (one) => number(one.write_units)},
+      {label: 'Cost', number: true, cell: (one) => dollars(one.cost)},
       {label: 'Key', cell: (one) => h('code', null, keysOf(one.keys))},
       {label: 'Indexes', cell: (one) => one.indexes.map((index) =>
         h('div', null, h('strong', null, index.name), ' ', h('code', {class: 'muted'}, keysOf(index.keys))))},
-      {label: 'Stream', cell: (one) => one.stream ?? '–'},
+      {label: 'Stream', cell: (one) => one.stream?.toLowerCase().replaceAll('_', ' ') ?? '–'},
       {label: 'Expires by', cell: (one) => (one.time_to_live ? h('code', null, one.time_to_live) : '–')},
     ]})), tables.length === 0 && h('p', {class: 'empty'}, 'The assembly has no table.')];
 }

@@ -1,7 +1,7 @@
 // Requests to the APIs of the run, made of their OpenAPI documents.
 
 import {at, get, post} from '../api.js';
-import {copy, field, h, problem, put, select} from '../dom.js';
+import {copy, field, h, pre, problem, put, select} from '../dom.js';
 import {contents, curl} from '../exchange.js';
 import {status, took} from '../format.js';
 import {on} from '../live.js';
@@ -217,7 +217,7 @@ function outcome(sent, answer, trace) {
       h('p', null, status(answer.status), ' ', took(answer.took_ms)),
       contents('the answer', answer.body, answer.headers),
       h('details', null, h('summary', null, 'The same with curl'),
-        h('pre', {tabindex: '0', 'aria-label': 'Command'}, command)),
+        pre('Command', command)),
       h('div', {class: 'bar'}, copy(() => command, 'Copy as curl'))),
     trace && h('section', {class: 'card', 'aria-label': 'Trace'}, h('h2', {style: {'margin-top': '0'}}, 'Trace'),
       h('p', null, h('a', {href: `#/requests${at(trace.id)}`}, 'All that the request did')), waterfall(trace)));

@@ -1,7 +1,7 @@
 // The endpoint for webhooks, with what came.
 
 import {get, post, send} from '../api.js';
-import {action, field, h, put, say, select} from '../dom.js';
+import {action, field, h, pre, put, say, select} from '../dom.js';
 import {plural, pretty, when} from '../format.js';
 import {every} from '../live.js';
 
@@ -72,7 +72,7 @@ function card(one) {
         'no answer'), ' ',
       one.verified !== undefined && h('span', {class: `badge ${one.verified ? '' : 'warn'}`}, one.verified
         ? 'signature verified' : 'signature not verified')),
-    h('pre', {tabindex: '0', 'aria-label': 'Body'}, pretty(one.body)),
+    pre('Body', pretty(one.body)),
     h('details', null, h('summary', null, plural(Object.keys(one.headers).length, 'header')),
       h('dl', null, Object.entries(one.headers)
         .map(([header, values]) => [h('dt', null, header), h('dd', null, h('code', null, values.join(', ')))]))));
