@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/onesynth-cdk/onesynth/run/internal/initial"
 )
@@ -18,15 +19,61 @@ import (
 // initialDataFile is the file, in the folder of the run's data, that says which platforms have got their initial data.
 const initialDataFile = "initial-data.json"
 
-// LoadInitialData loads the initial data of all platforms of the assembly, as onesynth seed does, one after the other.
+// LoadInitialData loads the initial data of the platforms of the assembly that have not got theirs in this run, nor in
+// an earlier one with its folder of data, and prints what it has loaded. It waits for a load that is under way.
 // Existing items stay as they are. The error names the platforms whose data it could not load.
 func (r *Runner) LoadInitialData(ctx context.Context) error {
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	loaders, err := r.without()
+	if err != nil {
+		return fmt.Errorf("no initial data: %w", err)
+	}
 	var problems []error
-	for _, loader := range r.loaders() {
-		_, err := loader.Load(ctx, r.invokeLoader, func(int, int) {})
-		problems = append(problems, err)
+	for _, loader := range loaders {
+		if r.isDebugged(loader.Function) {
+			r.log.printf("no initial data of %s, since its function is debugged: onesynth seed %s loads it",
+				loader.Platform, loader.Platform)
+			continue
+		}
+		loaded, err := loader.Load(ctx, r.invokeLoader, func(int, int) {})
+		if err == nil {
+			r.log.printf("%-10s %s (stack %s)", "data", loaded, loader.Stack)
+			r.begun = append(r.begun, loader)
+			err = r.writeBegun()
+		}
+		if err != nil {
+			problems = append(problems,
+				fmt.Errorf("initial data: %w; onesynth seed %s tries again", err, loader.Platform))
+		}
 	}
 	return errors.Join(problems...)
+}
+
+// without are the loaders whose data the run does not have. The caller holds loading.
+func (r *Runner) without() (loaders []initial.Loader, err error) {
+	if r.begun == nil {
+		if r.begun, err = r.readBegun(); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(r.loaders(), func(l initial.Loader) bool { return slices.Contains(r.begun, l) }), nil
+}
+
+// unloaded are the platforms whose initial data is to be loaded.
+func (r *Runner) unloaded() (names []string) {
+	if !r.options.InitialData {
+		return nil
+	}
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	loaders, _ := r.without() // a warning says what is wrong
+	for _, loader := range loaders {
+		if !r.isDebugged(loader.Function) {
+			names = append(names, loader.Platform)
+		}
+	}
+	return names
 }
 
 // loaders are the functions of the assembly that load initial data.
@@ -46,36 +93,15 @@ func (r *Runner) invokeLoader(ctx context.Context, function string, event []byte
 	return result.Payload, result.FunctionError, err
 }
 
-// loadInitialData loads the initial data of platforms that have not got theirs in this run, nor in an earlier one with
-// its folder of data, and prints what it has loaded. A platform without its data still runs, so a failure is a warning.
+// loadInitialData is LoadInitialData if the run's options ask for it. A platform without its data still runs, so a
+// failure is a warning.
 func (r *Runner) loadInitialData(ctx context.Context) {
 	if !r.options.InitialData {
 		return
 	}
-	if r.begun == nil {
-		var err error
-		if r.begun, err = r.readBegun(); err != nil {
-			r.log.printf("warning: no initial data: %v", err)
-			return
-		}
-	}
-	for _, loader := range r.loaders() {
-		if slices.Contains(r.begun, loader) {
-			continue
-		}
-		if r.isDebugged(loader.Function) {
-			r.log.printf("no initial data of %s, since its function is debugged: onesynth seed %s loads it",
-				loader.Platform, loader.Platform)
-			continue
-		}
-		loaded, err := loader.Load(ctx, r.invokeLoader, func(int, int) {})
-		if err == nil {
-			r.log.printf("%-10s %s (stack %s)", "data", loaded, loader.Stack)
-			r.begun = append(r.begun, loader)
-			err = r.writeBegun()
-		}
-		if err != nil {
-			r.log.printf("warning: initial data: %v; onesynth seed %s tries again", err, loader.Platform)
+	if err := r.LoadInitialData(ctx); err != nil && ctx.Err() == nil {
+		for line := range strings.Lines(err.Error()) {
+			r.log.printf("warning: %s", strings.TrimSuffix(line, "\n"))
 		}
 	}
 }

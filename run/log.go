@@ -108,6 +108,10 @@ func (r *Runner) announce() {
 		}
 		fmt.Fprintf(&lines, "%-10s %s  %s, %s\n", "schedule", s.Name, s.Expression, when)
 	}
+	if names := r.unloaded(); len(names) > 0 {
+		fmt.Fprintf(&lines, "%-10s %s: initial data is loaded now, in the background\n", "data",
+			strings.Join(names, ", "))
+	}
 	for _, function := range r.unstarted {
 		fmt.Fprintf(&lines, "%-10s %s\n", "no start", function)
 	}

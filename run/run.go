@@ -105,9 +105,9 @@ type Options struct {
 	// SweepInterval is how often the run walks over the tables and deletes expired items. Default: 30 s; negative: only
 	// on demand.
 	SweepInterval time.Duration
-	// InitialData loads the initial data of each platform before Start returns, and of a platform that Apply adds; the
-	// log says what. With Data, only the first run of the folder does so. Default: tables begin empty, or as they are
-	// in Data, as tests expect them.
+	// InitialData loads the initial data of each platform once Start has returned, and of a platform that Apply adds;
+	// the log says what. [Runner.LoadInitialData] waits for it. With Data, only the first run of the folder does so.
+	// Default: tables begin empty, or as they are in Data, as tests expect them.
 	InitialData bool
 	// NoSchedules keeps schedules from firing by themselves; you can still run them by name.
 	NoSchedules bool
@@ -187,8 +187,10 @@ type Runner struct {
 	// changing is held while another assembly is applied, and applied counts these.
 	changing sync.Mutex
 	applied  int
-	// begun are the platforms that have got their initial data; nil until that has been looked up.
-	begun []initial.Loader
+	// loading is held while initial data is loaded. begun are the platforms that have got theirs; nil until that has
+	// been looked up.
+	loading sync.Mutex
+	begun   []initial.Loader
 
 	// boundaries are the permissions boundaries that a warning has named.
 	boundaries []string

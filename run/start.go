@@ -113,6 +113,10 @@ func Start(ctx context.Context, options Options) (*Runner, error) {
 		return nil, err
 	}
 	r.announce()
+	r.group.start(func(ctx context.Context) error {
+		r.loadInitialData(ctx)
+		return nil
+	})
 	return r, nil
 }
 
@@ -147,7 +151,6 @@ func (r *Runner) start(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	r.loadInitialData(ctx)
 	if !r.options.NoSchedules {
 		r.schedules.Start()
 	}
@@ -345,6 +348,7 @@ func (r *Runner) readMappings(d *design) (err error) {
 	d.mappings, err = eventsource.Read(d.assembly, eventsource.Options{
 		Invoke: eventInvoker{r.functions}, Databases: d.databases, Queue: r.aws.Queue, Redeliver: r.aws.Redeliver,
 		Checkpoints: subfolder(r.options.Data, "streams.json"), Log: r.log.structured(), Read: r.trace.Read,
+		OwnEngine: r.engine.PID() != 0,
 		Authorise: func(function, action, resource string) error {
 			return r.aws.AuthoriseAs(function, d.roles[function], action, resource)
 		},

@@ -22,6 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -84,8 +85,8 @@ func dropLink(t *testing.T, r *run.Runner, id string) {
 	}
 }
 
-// A run has the initial data of its platforms when it is ready, and says so. A later one with its folder of data leaves
-// what people have removed since. A platform whose data cannot be loaded still runs.
+// A run loads the initial data of its platforms once it is ready, and says so. A later one with its folder of data
+// leaves what people have removed since. A platform whose data cannot be loaded still runs.
 func TestRunLoadsInitialData(t *testing.T) {
 	t.Parallel()
 	folder := loadersAssembly(t, map[string]string{"LinksSeedLinksFunctionName": "loader",
@@ -100,7 +101,7 @@ func TestRunLoadsInitialData(t *testing.T) {
 		says  string
 	}{{"None", false, "", 0, ""}, {"First", true, kept, 60, says}, {"Again", true, kept, 59, ""},
 		{"KeepsNothing", true, "", 60, "links has its 60 items of initial data, 1 of them new"}} {
-		var printed strings.Builder
+		var printed wait.Output
 		r, err := run.Start(t.Context(), run.Options{
 			Assembly: folder, DynamoDB: enginetest.Engine(t).URL(), AccessKey: key, Data: test.data,
 			InitialData: test.loads, Log: &printed,
@@ -108,12 +109,15 @@ func TestRunLoadsInitialData(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		warned := strings.Contains(printed.String(), "warning: initial data: locked: loaded 0 of") &&
-			strings.Contains(printed.String(), "onesynth seed locked tries again")
+		if test.loads {
+			// It is the last to be loaded.
+			wait.Said(t, &printed, "onesynth seed locked tries again")
+		}
+		warned := strings.Contains(printed.Printed(), "warning: initial data: locked: loaded 0 of")
 		if got := linksOf(t, r); got != test.want || warned != test.loads ||
-			strings.Contains(printed.String(), "data       links") != (test.says != "") ||
-			!strings.Contains(printed.String(), test.says) {
-			t.Errorf("%s: got %d links, printed\n%s", test.name, got, printed.String())
+			strings.Contains(printed.Printed(), "data       links has") != (test.says != "") ||
+			!strings.Contains(printed.Printed(), test.says) {
+			t.Errorf("%s: got %d links, printed\n%s", test.name, got, printed.Printed())
 		}
 		dropLink(t, r, "link-07")
 		r.Close()

@@ -204,11 +204,14 @@ func TestEarlierVersions(t *testing.T) {
 			unpack(t, archive, folder)
 			started, err := run.Start(t.Context(),
 				run.Options{Assembly: suite.Local(t, "dev").Assembly(t), Data: folder, NoSchedules: true,
-					InitialData: true, Lake: laketest.Engine(nil)})
+					Lake: laketest.Engine(nil)})
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(started.Close)
+			if err := started.LoadInitialData(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 			r := open(t, started.ConsoleURL())
 			t.Run("Ask-a-Human", func(t *testing.T) { askAHuman(t, r, old) })
 			t.Run("To-Do", func(t *testing.T) { todo(t, r, old) })

@@ -27,8 +27,12 @@ type command struct{ line, output string }
 // be printed, depending on the hour.
 func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.Regexp) {
 	t.Helper()
-	// InitialData is as make run does.
-	Walk(t, document, s.OwnRun(t, run.Options{InitialData: true}).Target, varies)
+	own := s.OwnRun(t, run.Options{})
+	// As make run does.
+	if err := own.Run.LoadInitialData(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	Walk(t, document, own.Target, varies)
 }
 
 // Walk is [Suite.CheckWalkthrough] of any platform that runs.

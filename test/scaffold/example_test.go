@@ -34,12 +34,15 @@ func TestExampleWalk(t *testing.T) {
 			}
 			engine := enginetest.Engine(t).URL()
 			t.Chdir(synth.Dir) // a run finds the module of the functions in its folder
-			runner, err := run.Start(t.Context(), run.Options{Assembly: assembly, InitialData: true, DynamoDB: engine,
+			runner, err := run.Start(t.Context(), run.Options{Assembly: assembly, DynamoDB: engine,
 				AccessKey: enginetest.AccessKey()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(runner.Close)
+			if err := runner.LoadInitialData(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 			if example == "recipes" {
 				checkTemplates(t, assembly)
 			}

@@ -52,6 +52,9 @@ type Options struct {
 	// IdleInterval is the least time between such reads while it does not: a read that takes long is repeated later.
 	// Default: five times PollInterval.
 	IdleInterval time.Duration
+	// OwnEngine says that the run has started the engine: shards begin when one has ended. Default: others use the
+	// engine, too, and shards are looked for every 5 s.
+	OwnEngine bool
 	// RetryDelay is the time before the first retry of a stream's batch; it doubles up to a hundredfold. Default: 100
 	// ms.
 	RetryDelay time.Duration

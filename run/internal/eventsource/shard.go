@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine"
@@ -90,7 +91,7 @@ func (r *shardReader) finishPage(ctx context.Context) {
 	if len(r.pending) > 0 {
 		return
 	}
-	if r.page.records > 0 {
+	if r.page.records > 0 && r.last != "" {
 		r.reached(ctx, r.id, r.last)
 	}
 	if r.page.records < dynamodb.MaxRecords {
@@ -108,7 +109,7 @@ func (r *shardReader) readPage(ctx, reading context.Context) {
 		return
 	}
 	read.took, read.records = time.Since(began), len(got.Records)
-	r.take(ctx, got.Records)
+	r.take(ctx, slices.DeleteFunc(got.Records, dynamodb.BeginsStream))
 	finishing := reading.Err() != nil
 	if finishing && !got.End {
 		r.leave(r.id, got.Iterator)

@@ -166,16 +166,17 @@ func (s *stream) reached(ctx context.Context, shard, sequence string) {
 	}
 }
 
-// run implements source. It looks for new shards now and then.
+// run implements source. It looks for new shards now and then: in the run's own engine, while a shard has ended and
+// none has followed it. There DescribeStream is what costs most in a run that nobody uses.
 func (s *stream) run(ctx, reading context.Context, deliver func(reader)) {
 	var working sync.WaitGroup
-	finished := map[string]chan struct{}{}
+	finished, followed := map[string]chan struct{}{}, map[string]bool{}
 	begin := func(shard dynamodb.Shard) {
 		if finished[shard.ID] != nil {
 			return
 		}
 		parent, end := finished[shard.Parent], make(chan struct{})
-		finished[shard.ID] = end
+		finished[shard.ID], followed[shard.Parent] = end, true
 		working.Go(func() {
 			defer close(end)
 			if parent != nil {
@@ -193,7 +194,22 @@ func (s *stream) run(ctx, reading context.Context, deliver func(reader)) {
 	for _, shard := range s.first {
 		begin(shard)
 	}
+	follows := func() bool {
+		for id, end := range finished {
+			select {
+			case <-end:
+				if !followed[id] {
+					return true
+				}
+			default:
+			}
+		}
+		return false
+	}
 	for recovery.Wait(reading, newShards) {
+		if s.options.OwnEngine && !follows() {
+			continue
+		}
 		found, err := s.records.Shards(ctx)
 		if err != nil {
 			s.log(ctx, "find shards", err)

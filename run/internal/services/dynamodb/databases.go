@@ -241,6 +241,9 @@ func (d *Databases) createTables(ctx context.Context, log func(line string), kee
 		if made {
 			d.made.Store(name, true)
 		}
+		if err == nil && input.StreamSpecification != nil && (made || progress != nil) {
+			err = d.beginStream(ctx, one, table, input)
+		}
 		return err
 	})
 }

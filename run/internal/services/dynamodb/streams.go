@@ -5,10 +5,15 @@ package dynamodb
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
@@ -177,6 +182,73 @@ func (s *Stream) Oldest(ctx context.Context, shard string) (StreamPage, error) {
 		page.Iterator = ""
 	}
 	return page, err
+}
+
+// firstKey is the key of the item that begins a stream.
+const firstKey = "onesynth: the first record of the stream"
+
+// beginStream gives the stream of a table its first records, of an item that comes and goes, if it has none.
+//
+// DynamoDB Local keeps the records of all tables in one store, and looks for those of a table from its beginning: the
+// first write to a table after 100,000 of others takes half a second, and so do all that follow. A table with a numeric
+// partition key is left alone, as the number might be an item's.
+func (d *Databases) beginStream(ctx context.Context, of *database, table *assembly.Resource,
+	input *dynamodb.CreateTableInput) error {
+	key := map[string]types.AttributeValue{}
+	for _, part := range input.KeySchema {
+		for _, attribute := range input.AttributeDefinitions {
+			switch name := aws.ToString(attribute.AttributeName); {
+			case name != aws.ToString(part.AttributeName):
+			case attribute.AttributeType == types.ScalarAttributeTypeS:
+				key[name] = &types.AttributeValueMemberS{Value: firstKey}
+			case attribute.AttributeType == types.ScalarAttributeTypeB:
+				key[name] = &types.AttributeValueMemberB{Value: []byte(firstKey)}
+			case part.KeyType == types.KeyTypeRange:
+				key[name] = &types.AttributeValueMemberN{Value: "0"}
+			default:
+				return nil
+			}
+		}
+	}
+	s, err := d.OpenStream(ctx, table)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	shards, err := s.Shards(ctx)
+	if err != nil || len(shards) != 1 {
+		return err
+	}
+	if oldest, err := s.Oldest(ctx, shards[0].ID); err != nil || len(oldest.Records) > 0 {
+		return err
+	}
+	if _, err := of.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: input.TableName, Item: key}); err != nil {
+		return fmt.Errorf("begin the stream of %s: %w", table, err)
+	}
+	if _, err = of.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: input.TableName, Key: key}); err != nil {
+		return fmt.Errorf("begin the stream of %s: %w", table, err)
+	}
+	return nil
+}
+
+// BeginsStream reports whether a record is one of those with which a run begins a stream: nobody asked for them.
+func BeginsStream(record json.RawMessage) bool {
+	binary := base64.StdEncoding.EncodeToString([]byte(firstKey))
+	if !bytes.Contains(record, []byte(firstKey)) && !bytes.Contains(record, []byte(binary)) {
+		return false
+	}
+	var event struct {
+		Change struct{ Keys map[string]map[string]string } `json:"dynamodb"`
+	}
+	if json.Unmarshal(record, &event) != nil {
+		return false
+	}
+	for _, key := range event.Change.Keys {
+		if key["S"] == firstKey || key["B"] == binary {
+			return true
+		}
+	}
+	return false
 }
 
 // Has reports whether the shard still has the record of a sequence number.
