@@ -119,7 +119,11 @@ func (c *caller) prepare(ctx context.Context) error {
 		return err
 	}
 	c.key = rand.Text()
-	return c.request(ctx)
+	err := c.request(ctx)
+	if err != nil {
+		c.key = "" // the first request is to come
+	}
+	return err
 }
 
 // need makes what there has to be, in this order: as many of a name as it stands there.
