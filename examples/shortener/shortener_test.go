@@ -33,8 +33,7 @@ func create(t testing.TB, c *onesynthtest.Client, key string, input map[string]a
 // created makes a link, and returns it.
 func created(t testing.TB, c *onesynthtest.Client) links.Link {
 	t.Helper()
-	return onesynthtest.Read[links.Link](t, create(t, c, onesynthtest.Unique("key"),
-		map[string]any{"url": "https://example.com/a"}), http.StatusCreated)
+	return onesynthtest.Call(t, c, links.CreateLink, schema.None{}, links.Link{URL: "https://example.com/a"}).Value
 }
 
 // refused checks that a reply has a status and names something.
@@ -48,9 +47,7 @@ func refused(t testing.TB, r onesynthtest.Reply, status int, names string) {
 // follow follows a link, and returns where it leads.
 func follow(t testing.TB, target *onesynthtest.Target, code string) (onesynthtest.Reply, string) {
 	t.Helper()
-	c := onesynthtest.NewClient(t, target)
-	c.HTTP.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	r := c.MustSend(t, "GET", "/"+code, nil, nil)
+	r := onesynthtest.NewClient(t, target).Try(t, "GET", "/"+code, nil)
 	return r, r.Header.Get("Location")
 }
 
@@ -92,11 +89,11 @@ func TestLink(t *testing.T) {
 	for _, method := range []string{"GET", "DELETE"} {
 		refused(t, bob.MustSend(t, method, "/links/"+code, nil, nil), http.StatusNotFound, "no such link")
 	}
-	if got := onesynthtest.Read[links.Link](t, alice.MustSend(t, "GET", "/links/"+code, nil, nil),
-		http.StatusOK); got != link {
+	own := links.CodeParams{Code: code}
+	if got := onesynthtest.Call(t, alice, links.GetLink, own, schema.None{}).Value; got != link {
 		t.Errorf("got %+v; want %+v", got, link)
 	}
-	onesynthtest.Read[struct{}](t, alice.MustSend(t, "DELETE", "/links/"+code, nil, nil), http.StatusNoContent)
+	onesynthtest.Call(t, alice, links.DeleteLink, own, schema.None{})
 	refused(t, alice.MustSend(t, "GET", "/links/"+code, nil, nil), http.StatusNotFound, "no such link")
 	r, _ := follow(t, target, code)
 	refused(t, r, http.StatusNotFound, "no such link")
@@ -112,13 +109,11 @@ func TestList(t *testing.T) {
 	for range 5 {
 		want = append(want, created(t, alice).Code)
 	}
-	for path := "/links?limit=2"; path != ""; {
-		page := onesynthtest.Read[links.Page](t, alice.MustSend(t, "GET", path, nil, nil), http.StatusOK)
+	for page := (links.Page{}); len(got) == 0 || page.NextCursor != ""; {
+		at := links.ListParams{Limit: 2, Cursor: page.NextCursor}
+		page = onesynthtest.Call(t, alice, links.ListLinks, at, schema.None{}).Value
 		for _, link := range page.Links {
 			got = append(got, link.Code)
-		}
-		if path = ""; page.NextCursor != "" {
-			path = "/links?limit=2&cursor=" + page.NextCursor
 		}
 	}
 	slices.Sort(want)
@@ -213,7 +208,6 @@ func TestGrants(t *testing.T) {
 // probes make every function do its work.
 func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
 	alice := target.As(t, onesynthtest.Unique("alice"))
-	alice.HTTP.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	kept, deleted, expired := created(t, alice).Code, created(t, alice).Code, created(t, alice).Code
 	yesterday := time.Now().Add(-36 * time.Hour).Format(time.DateOnly)
 	target.Set(t, "Links", "code", expired, map[string]any{"expires_on": yesterday})

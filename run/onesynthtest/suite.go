@@ -9,7 +9,7 @@
 //	func TestCreate(t *testing.T) {
 //		t.Parallel()
 //		alice := suite.Shared(t).As(t, "alice")
-//		made := onesynthtest.Read[Link](t, alice.MustSend(t, "POST", "/links", nil, input), http.StatusCreated)
+//		made := onesynthtest.Call(t, alice, links.CreateLink, schema.None{}, links.Link{URL: "https://go.dev/"}).Value
 //		…
 //	}
 //
