@@ -111,6 +111,31 @@ func (o Operation[P, B, A]) Describe() Description {
 // Params is the type of its parameters, and [None] without any.
 func (d Description) Params() reflect.Type { return d.params }
 
+// Parameter is a parameter of an operation.
+type Parameter struct {
+	// Place is "path", "query" or "header", and Name the name there.
+	Place, Name string
+	// Required says that each request has it.
+	Required bool
+	// Explode says that each entry of a list is a parameter of its own. Otherwise commas separate them.
+	Explode bool
+	// Field is the field of the type that [Description.Params] returns.
+	Field reflect.StructField
+}
+
+// Parameters are its parameters, in the order of their fields.
+func (d Description) Parameters() (all []Parameter) {
+	for _, field := range reflect.VisibleFields(d.params) {
+		for _, place := range []string{"path", "query", "header"} {
+			if name, option, _ := strings.Cut(field.Tag.Get(place), ","); name != "" {
+				required := place == "path" || field.Tag.Get("required") == "true"
+				all = append(all, Parameter{place, name, required, option == "explode", field})
+			}
+		}
+	}
+	return all
+}
+
 // Body is the type of its body; nil: it has none.
 func (d Description) Body() reflect.Type { return unlessNone(d.body) }
 

@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -32,6 +33,31 @@ func TestRoutes(t *testing.T) {
 	}
 	if _, ok := want[0].Operation(); ok {
 		t.Error("a route that no operation gave has one")
+	}
+}
+
+// Parameters are those of embedded structs, too. One of a path is always required.
+func TestParameters(t *testing.T) {
+	t.Parallel()
+	type page struct {
+		Limit int `query:"limit" required:"true"`
+	}
+	type params struct {
+		page
+		ID    string   `path:"id"`
+		Kinds []string `query:"kind,explode"`
+		Zone  string   `header:"X-Zone"`
+		Note  string
+	}
+	d := schema.Operation[params, schema.None, schema.None]{}.Describe()
+	var got []string
+	for _, p := range d.Parameters() {
+		got = append(got, fmt.Sprint(p.Place, " ", p.Name, " ", p.Field.Name, " ", p.Required, " ", p.Explode))
+	}
+	want := []string{"query limit Limit true false", "path id ID true false", "query kind Kinds false true",
+		"header X-Zone Zone false false"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -111,36 +111,29 @@ func (r Request) Send(ctx context.Context, by Sender) (Reply, error) {
 }
 
 // NewRequest returns a request of an operation, for callers that do not know its forms when they are compiled. params
-// is a struct whose fields have the tags of parameters. body is ignored if the operation has none, and left out if it
-// is a nil pointer. A slice of bytes is sent as it is, and all else as JSON.
+// has the type of the operation's parameters. body is ignored if the operation has none, and left out if it is a nil
+// pointer. A slice of bytes is sent as it is, and all else as JSON.
 func NewRequest(d schema.Description, params, body any, options ...Option) (r Request, err error) {
 	r.Header = http.Header{}
 	r.Method, r.Path, _ = strings.Cut(d.Route, " ")
 	value, query := reflect.ValueOf(params), url.Values{}
-	for _, field := range reflect.VisibleFields(value.Type()) {
-		for _, place := range []string{"path", "query", "header"} {
-			name, option, _ := strings.Cut(field.Tag.Get(place), ",")
-			if name == "" {
-				continue
-			}
-			texts, err := texts(value.FieldByIndex(field.Index), false)
-			text := strings.Join(texts, ",")
-			switch {
-			case err != nil:
-				return r, fmt.Errorf("%s: the parameter %s: %w", d.ID, name, err)
-			case place == "path" && strings.Trim(text, ".") == "":
-				return r, fmt.Errorf("%s: the parameter %s is %q, which leads to another path: set it", d.ID, name,
-					text)
-			case place == "path":
-				r.Path = strings.ReplaceAll(r.Path, "{"+name+"}", url.PathEscape(text))
-			case texts == nil:
-			case place == "header":
-				r.Header.Set(name, text)
-			case option == "explode":
-				query[name] = texts
-			default:
-				query.Set(name, text)
-			}
+	for _, p := range d.Parameters() {
+		texts, err := texts(value.FieldByIndex(p.Field.Index), false)
+		text := strings.Join(texts, ",")
+		switch {
+		case err != nil:
+			return r, fmt.Errorf("%s: the parameter %s: %w", d.ID, p.Name, err)
+		case p.Place == "path" && strings.Trim(text, ".") == "":
+			return r, fmt.Errorf("%s: the parameter %s is %q, which leads to another path: set it", d.ID, p.Name, text)
+		case p.Place == "path":
+			r.Path = strings.ReplaceAll(r.Path, "{"+p.Name+"}", url.PathEscape(text))
+		case texts == nil:
+		case p.Place == "header":
+			r.Header.Set(p.Name, text)
+		case p.Explode:
+			query[p.Name] = texts
+		default:
+			query.Set(p.Name, text)
 		}
 	}
 	if len(query) > 0 {

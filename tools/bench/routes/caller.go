@@ -151,8 +151,8 @@ func (c *caller) need(ctx context.Context, names ...string) error {
 // needs are the names that requests of an operation have in paths, parameters and bodies, without what it makes itself.
 func (c *caller) needs(d schema.Description) []string {
 	names := slices.Clone(c.of.usual)
-	for _, p := range parametersOf(d) {
-		if p.required() {
+	for _, p := range d.Parameters() {
+		if p.Required {
 			names = append(names, c.alias(d, p))
 		}
 	}
@@ -171,15 +171,15 @@ func (c *caller) needs(d schema.Description) []string {
 }
 
 // alias is the name by which answers have what a parameter says: {id} after /attempts/ is attemptId or attempt_id.
-func (c *caller) alias(d schema.Description, p parameter) string {
-	before, _, _ := strings.Cut(d.Route, "/{"+p.name+"}")
+func (c *caller) alias(d schema.Description, p schema.Parameter) string {
+	before, _, _ := strings.Cut(d.Route, "/{"+p.Name+"}")
 	one := strings.TrimSuffix(before[strings.LastIndex(before, "/")+1:], "s")
 	for _, name := range []string{one + "Id", one + "_id"} {
-		if p.place == "path" && (c.of.makers[name] != nil || c.knows(name)) {
+		if p.Place == "path" && (c.of.makers[name] != nil || c.knows(name)) {
 			return name
 		}
 	}
-	return p.name
+	return p.Name
 }
 
 // do makes a request of an operation, and what it needs.
@@ -279,8 +279,8 @@ func (c *caller) learn(d schema.Description, reply onesynthtest.Reply) error {
 	for _, name := range makes {
 		c.made[name] = append(c.made[name], c.known[name])
 	}
-	for _, p := range parametersOf(d) {
-		if method == http.MethodDelete && p.place == "path" {
+	for _, p := range d.Parameters() {
+		if method == http.MethodDelete && p.Place == "path" {
 			c.forget(c.alias(d, p))
 		}
 	}
@@ -293,29 +293,10 @@ func (c *caller) params(d schema.Description, set any) any {
 	if set != nil {
 		value.Set(reflect.ValueOf(set))
 	}
-	for _, p := range parametersOf(d) {
-		if known, ok := c.known[c.alias(d, p)].(string); ok && p.required() {
-			value.FieldByIndex(p.Index).SetString(known)
+	for _, p := range d.Parameters() {
+		if known, ok := c.known[c.alias(d, p)].(string); ok && p.Required {
+			value.FieldByIndex(p.Field.Index).SetString(known)
 		}
 	}
 	return value.Interface()
-}
-
-// parameter is a parameter of an operation: in which place, by which name.
-type parameter struct {
-	reflect.StructField
-	place, name string
-}
-
-func (p parameter) required() bool { return p.place == "path" || p.Tag.Get("required") == "true" }
-
-func parametersOf(d schema.Description) (all []parameter) {
-	for _, field := range reflect.VisibleFields(d.Params()) {
-		for _, place := range []string{"path", "query", "header"} {
-			if name, _, _ := strings.Cut(field.Tag.Get(place), ","); name != "" {
-				all = append(all, parameter{field, place, name})
-			}
-		}
-	}
-	return all
 }
