@@ -52,8 +52,8 @@ run: ## Run the platforms on this machine; WATCH=1 follows the source; PORT=9080
 init: bin/onesynth ## Write a platform of your own, NAME=links, or one taken over, FROM=todo, into DIR, by default beside this checkout
 	@bin/onesynth init --dir=$(call quoted,$(or $(DIR),../$(NAME))) $(if $(FROM),--from=$(call quoted,$(FROM))) \
 		-- $(call quoted,$(or $(NAME),$(error name the platform: make init NAME=links)))
-publish-as: ## Write this module as MODULE=example.com/team/onesynth into DIR=../ours, for a repository of your own
-	@go run ./tools/release/publish -module=$(call quoted,$(MODULE)) -dir=$(call quoted,$(DIR))
+publish-as: ## Write this module as MODULE=example.com/team/onesynth into the branch upstream of the repository DIR=../ours; DOCS=https://… begins its documents' addresses
+	@go run ./tools/release/publish -module=$(call quoted,$(MODULE)) -dir=$(call quoted,$(DIR)) -docs=$(call quoted,$(DOCS))
 binaries: ## Build both commands for this system as a release has them, into bin/release; in a checkout of a tag, of its version
 	@tools/release/binaries
 release: ## Prepare the tag of VERSION=0.1.0 in this checkout, and print what is promised then and what is left to do

@@ -5,8 +5,12 @@ import (
 	"runtime/debug"
 )
 
-// library is the module of this package, and where its source is.
-const library = "github.com/onesynth-cdk/onesynth"
+// library is the module of this package, and documents begins the address of its files, before the version: whoever
+// publishes the module under another path chooses another one.
+const (
+	library   = "github.com/onesynth-cdk/onesynth"
+	documents = "https://github.com/onesynth-cdk/onesynth/blob"
+)
 
 // commit ends the version of a module that has no tag ("Pseudo-versions", Go Modules
 // Reference).
@@ -28,5 +32,5 @@ func runbook(info *debug.BuildInfo) string {
 			}
 		}
 	}
-	return "https://" + library + "/blob/" + version + "/docs/operate/alarms.md#alarms"
+	return documents + "/" + version + "/docs/operate/alarms.md#alarms"
 }

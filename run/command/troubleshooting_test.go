@@ -21,7 +21,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/loopback"
-	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
 	"github.com/onesynth-cdk/onesynth/run/internal/aws"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
@@ -217,7 +216,7 @@ func TestTroubleshooting(t *testing.T) {
 			// Only a newer page could explain a flag that the command does not know.
 			ours := strings.HasPrefix(text, "onesynth: ") || strings.HasPrefix(text, "Node.js ")
 			if ours && anchor != "an-old-onesynth" {
-				text += fmt.Sprintf("see https://%s/blob/main/%s#%s\n", scaffold.LibraryModule(), troubleshooting,
+				text += fmt.Sprintf("see %s/main/%s#%s\n", documents, troubleshooting,
 					anchor)
 			}
 			if diff := cmp.Diff(text, provoke(t)); diff != "" {

@@ -17,7 +17,7 @@ func TestPublishAs(t *testing.T) {
 	const path, version = "example.com/team/onesynth", "v0.1.0"
 	folder := filepath.Join(t.TempDir(), "ours")
 	publish := exec.Command("make", "publish-as", "MODULE="+path, "DIR="+folder)
-	publish.Dir = "../.."
+	publish.Dir, publish.Env = "../..", append(os.Environ(), author...)
 	importertest.Output(t, publish)
 	in := func(folder string, environment []string, arguments ...string) string {
 		t.Helper()
@@ -25,7 +25,9 @@ func TestPublishAs(t *testing.T) {
 		command.Dir, command.Env = folder, append(os.Environ(), environment...)
 		return importertest.Output(t, command)
 	}
-	if found := in(folder, nil, "sh", "-c", "grep -rlF "+importertest.ModulePath+" . || true"); found != "" {
+	// The page about security names both.
+	found := in(folder, nil, "sh", "-c", "git grep -lF "+importertest.ModulePath+" || true")
+	if found != "SECURITY.md\n" {
 		t.Errorf("the former path is left in %s", found)
 	}
 	in(folder, nil, "go", "test", "-vet=off", "./schema", "./internal/gobuild", "./run/command/target")
@@ -51,12 +53,95 @@ func TestPublishAs(t *testing.T) {
 	}
 }
 
+// author lets Git commit on a machine without settings.
+var author = []string{"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=A",
+	"GIT_COMMITTER_EMAIL=a@example.com"}
+
+// A team publishes again, and merges: it has what is new, its own change survives, and what it has not committed stays.
+func TestPublishAgain(t *testing.T) {
+	t.Parallel()
+	program := filepath.Join(t.TempDir(), "publish")
+	importertest.Output(t, exec.Command("go", "build", "-o", program, "./publish"))
+	run := func(folder string, arguments ...string) string {
+		t.Helper()
+		command := exec.Command(arguments[0], arguments[1:]...)
+		command.Dir, command.Env = folder, append(os.Environ(), author...)
+		return importertest.Output(t, command)
+	}
+	write := func(folder, name, content string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(folder, name string) string {
+		t.Helper()
+		content, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	origin, ours := t.TempDir(), filepath.Join(t.TempDir(), "ours")
+	save := func() {
+		run(origin, "git", "add", "--all")
+		run(origin, "git", "commit", "--quiet", "-m", "next")
+	}
+	publish := func() {
+		run(origin, program, "-module", "example.com/team/lib", "-dir", ours, "-docs",
+			"https://git.example.com/lib/-/blob")
+	}
+	run(origin, "git", "init", "--quiet")
+	write(origin, "go.mod", "module example.org/lib\n")
+	write(origin, "lib.go", "package lib\n\nconst page = \"https://example.org/lib/blob/main/page.md\"\n\n"+
+		"// First is first.\nfunc First() {}\n")
+	write(origin, "gone.go", "package lib\n")
+	write(origin, "SECURITY.md", "Report it at https://example.org/lib/security.\n")
+	save()
+	publish()
+	if got := read(ours, "lib.go"); !strings.Contains(got, `"https://git.example.com/lib/-/blob/main/page.md"`) {
+		t.Errorf("the addresses of documents: got %s", got)
+	}
+	if got := read(ours, "SECURITY.md"); !strings.Contains(got, "https://example.org/lib/security") ||
+		!strings.Contains(got, "example.com/team/lib") {
+		t.Errorf("got %s", got)
+	}
+	write(ours, "lib.go", read(ours, "lib.go")+"\n// Own is the team's.\nfunc Own() {}\n")
+	run(ours, "git", "commit", "--quiet", "-am", "ours: a function")
+	write(ours, "go.mod", read(ours, "go.mod")+"// not committed\n")
+
+	write(origin, "lib.go", strings.Replace(read(origin, "lib.go"), "// First is first.", "// First is the first.", 1))
+	write(origin, "next.go", "package lib\n\nimport _ \"example.org/lib/other\"\n")
+	if err := os.Remove(filepath.Join(origin, "gone.go")); err != nil {
+		t.Fatal(err)
+	}
+	save()
+	publish()
+	publish() // There is nothing new.
+	if got := run(ours, "git", "rev-list", "--count", "upstream"); got != "2\n" {
+		t.Errorf("got %s commits of upstream, want one for each version", got)
+	}
+	if got := read(ours, "go.mod"); got != "module example.com/team/lib\n// not committed\n" {
+		t.Errorf("what was not committed: got %s", got)
+	}
+	run(ours, "git", "merge", "--quiet", "--no-edit", "upstream")
+	for _, want := range []string{"First is the first", "func Own()", "example.com/team/lib/other"} {
+		if got := read(ours, "lib.go") + read(ours, "next.go"); !strings.Contains(got, want) {
+			t.Errorf("merged: got %s, want %s", got, want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(ours, "gone.go")); err == nil {
+		t.Error("a file that has gone is still there")
+	}
+}
+
 // What publish cannot do is refused before it writes.
 func TestPublishAsRefuses(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ module, folder, want string }{
 		"Module": {"our onesynth", t.TempDir(), "write a path such as example.com/team/onesynth"},
 		"Folder": {"example.com/team/onesynth", "publish", "name a folder that is not there yet, or empty"},
+		"Whole":  {"example.com/team/onesynth", "../..", "no repository with a branch upstream"},
 		"None":   {"example.com/team/onesynth", "", "name the folder to write"},
 	} {
 		t.Run(name, func(t *testing.T) {
