@@ -156,12 +156,10 @@ func (c *caller) needs(d schema.Description) []string {
 			names = append(names, c.alias(d, p))
 		}
 	}
-	if form := d.Body(); form != nil && form.Kind() == reflect.Struct {
-		fields := fieldsOf(form)
-		for _, name := range slices.Sorted(maps.Keys(fields)) {
-			if required(fields[name]) || d.Variants != nil && slices.Contains(d.Variants[0].Required, name) {
-				names = append(names, name)
-			}
+	fields := fieldsOf(d.Body())
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if required(fields[name]) || d.Variants != nil && slices.Contains(d.Variants[0].Required, name) {
+			names = append(names, name)
 		}
 	}
 	return slices.DeleteFunc(names, func(name string) bool {
@@ -294,8 +292,10 @@ func (c *caller) params(d schema.Description, set any) any {
 		value.Set(reflect.ValueOf(set))
 	}
 	for _, p := range d.Parameters() {
-		if known, ok := c.known[c.alias(d, p)].(string); ok && p.Required {
-			value.FieldByIndex(p.Field.Index).SetString(known)
+		if known := c.known[c.alias(d, p)]; known != nil && p.Required {
+			text, _ := json.Marshal(known) // it is an id
+			// What the parameter cannot be stays out, and the request is refused.
+			_ = json.Unmarshal(text, value.FieldByIndex(p.Field.Index).Addr().Interface())
 		}
 	}
 	return value.Interface()

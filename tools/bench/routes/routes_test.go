@@ -70,6 +70,9 @@ func TestNeeds(t *testing.T) {
 	write := schema.Operation[schema.None, schema.None, schema.None]{ID: "write", Route: "POST /books"}
 	add := schema.Operation[schema.None, page, schema.None]{ID: "add", Route: "POST /pages"}
 	read := schema.Operation[id, schema.None, schema.None]{ID: "read", Route: "GET /pages/{page_id}"}
+	number := schema.Operation[struct {
+		Line int `path:"line"`
+	}, schema.None, schema.None]{ID: "line", Route: "GET /lines/{line}"}
 	c := newCaller(&Run{}, &Measured{identify: func(context.Context, *caller) error { return nil },
 		makers: map[string]schema.Described{"book_id": write, "page_id": add}, usual: []string{"reader"},
 		within: map[string][]string{"book_id": {"page_id"}}}, Route{})
@@ -83,6 +86,14 @@ func TestNeeds(t *testing.T) {
 	}
 	for _, name := range []string{"book_id", "page_id", "reader"} {
 		c.known[name] = "a"
+	}
+	for known, want := range map[any]string{7.0: "/lines/7", "x": ""} {
+		c.known["line"] = known
+		d := number.Describe()
+		if got, err := client.NewRequest(d, c.params(d, nil), nil); (err == nil) != (want != "") ||
+			err == nil && got.Path != want {
+			t.Errorf("%v: got %v, %v; want %q", known, got, err, want)
+		}
 	}
 	if c.forget("book_id"); c.knows("book_id") || c.knows("page_id") || !c.knows("reader") {
 		t.Errorf("without its book, it knows %v", c.known)

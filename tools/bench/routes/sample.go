@@ -15,14 +15,11 @@ import (
 // known by that name, and otherwise the example of the contract, or its first value. It is nil if requests have no
 // body, and what is given if the body is no struct.
 func Sample(d schema.Description, given, known map[string]any) (map[string]any, error) {
-	form := d.Body()
-	if form != nil && form.Kind() == reflect.Pointer {
-		form = form.Elem()
-	}
+	fields := fieldsOf(d.Body())
 	switch {
-	case form == nil:
+	case d.Body() == nil:
 		return nil, nil
-	case form.Kind() != reflect.Struct:
+	case fields == nil:
 		return given, nil
 	}
 	variants := d.Variants
@@ -32,7 +29,7 @@ func Sample(d schema.Description, given, known map[string]any) (map[string]any, 
 	// Of the variants that take all that is given, the one that requires the least besides.
 	var body map[string]any
 	for _, variant := range variants {
-		further, err := furtherOf(form, variant, given, known)
+		further, err := furtherOf(fields, variant, given, known)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", d.ID, err)
 		}
@@ -54,9 +51,10 @@ func Sample(d schema.Description, given, known map[string]any) (map[string]any, 
 }
 
 // furtherOf are the values that a variant requires beside what is given. Nil: it does not take that.
-func furtherOf(form reflect.Type, variant schema.Variant, given, known map[string]any) (map[string]any, error) {
+func furtherOf(fields map[string]reflect.StructField, variant schema.Variant, given,
+	known map[string]any) (map[string]any, error) {
 	further := map[string]any{}
-	for name, field := range fieldsOf(form) {
+	for name, field := range fields {
 		rules, err := schema.StrictRules(variant.Strict[name])
 		if err != nil {
 			return nil, err
@@ -73,8 +71,14 @@ func furtherOf(form reflect.Type, variant schema.Variant, given, known map[strin
 	return further, nil
 }
 
-// fieldsOf are the fields of a form, by name.
+// fieldsOf are the fields of a form, by name. Nil: it is no struct.
 func fieldsOf(form reflect.Type) map[string]reflect.StructField {
+	if form != nil && form.Kind() == reflect.Pointer {
+		form = form.Elem()
+	}
+	if form == nil || form.Kind() != reflect.Struct {
+		return nil
+	}
 	fields := map[string]reflect.StructField{}
 	for _, field := range reflect.VisibleFields(form) {
 		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && name != "-" {
