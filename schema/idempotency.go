@@ -4,6 +4,8 @@ package schema
 const (
 	ClaimIdempotencyKey  = "ClaimIdempotencyKey"
 	SettleIdempotencyKey = "SettleIdempotencyKey"
+	// ReadIdempotencyKey is the pattern of [ReadIdempotency].
+	ReadIdempotencyKey = "ReadIdempotencyKey"
 )
 
 // IdempotencyAttributes returns the attributes of the items that keep idempotency keys, beside their key and the
@@ -37,6 +39,16 @@ func IdempotencyPatterns(table string, functions ...string) []AccessPattern {
 				"this attempt's.",
 			Action: UpdateItem, Table: table, Functions: functions,
 		},
+	}
+}
+
+// ReadIdempotency returns the further pattern that functions need whose requests claim a key with their first write.
+func ReadIdempotency(table string, functions ...string) AccessPattern {
+	return AccessPattern{
+		Name: ReadIdempotencyKey,
+		Description: "What an earlier attempt at a request came to, for one that has failed before its first write " +
+			"and has not claimed the key.",
+		Action: GetItem, Table: table, Consistent: true, Functions: functions,
 	}
 }
 

@@ -73,6 +73,9 @@ type Description struct {
 	CountsAlong bool
 	// NoWorkTime gives it all the time of its invocation: the server's bound of work does not hold for it.
 	NoWorkTime bool
+	// ReachesOut says that it asks something beside the tables before its first write, such as a language model. Then
+	// its idempotency key is claimed before it begins.
+	ReachesOut bool
 
 	params, body, answer reflect.Type
 }

@@ -18,6 +18,7 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
@@ -472,5 +473,33 @@ func TestThrottled(t *testing.T) {
 	if run, err := w.EvaluatePending(t.Context()); err != nil || run != (service.Run{Evaluated: 1}) ||
 		len(list(t, w, "ann", 10)) != 1 {
 		t.Errorf("got %+v, %v", run, err)
+	}
+}
+
+// While nothing can be written, a repeat of a request that was carried out gets its answer: the key is read.
+func TestRepeatWithoutWrites(t *testing.T) {
+	t.Parallel()
+	w := claritytest.New(t)
+	keys := service.Keys(w.DB)
+	keys.Clock = w.Read
+	in := claritytest.Submission("This bridge")
+	in.Status = clarity.InProgress
+	send := func() (replayed bool, err error) {
+		_, replayed, err = idempotency.Request{Keys: keys, Scope: "ann", Key: "key", Claim: idempotency.WithWrite,
+			Answer: func(any) (idempotency.Response, error) { return idempotency.Response{Status: 201}, nil },
+		}.Do(t.Context(), func(ctx context.Context) (any, error) { return w.Submit(ctx, "ann", "", in) })
+		return replayed, err
+	}
+	if replayed, err := send(); replayed || err != nil {
+		t.Fatalf("got %t, %v", replayed, err)
+	}
+	w.Tables.Recorder.Faults(func(action schema.Action) error {
+		if action == schema.TransactWriteItems {
+			return retry.ErrBusy
+		}
+		return nil
+	}, nil)
+	if replayed, err := send(); !replayed || err != nil {
+		t.Errorf("the repeat: got %t, %v", replayed, err)
 	}
 }

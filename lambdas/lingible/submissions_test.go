@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
@@ -442,5 +443,27 @@ func TestRevalidate(t *testing.T) {
 	}
 	if run, err := m.Revalidate(ctx); err != nil || run != (service.Revalidation{}) {
 		t.Errorf("with nothing to do: got %+v, %v", run, err)
+	}
+}
+
+// A repeat of a submission gets its answer, though the caller may submit no more, and no answer is kept of that.
+func TestSubmissionAgain(t *testing.T) {
+	t.Parallel()
+	m := newModerated(t, 100)
+	ann := m.Premium(t, "ann")
+	for i := range lingible.Premium.Limits().Submissions - 1 {
+		if _, err := m.Submit(t.Context(), ann, proposal(fmt.Sprint("term ", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys := m.Keys()
+	keys.Clock = m.Read
+	for _, again := range []bool{false, true} {
+		_, replayed, err := idempotency.Request{Keys: keys, Scope: ann.ID, Key: "submit", Claim: idempotency.WithWrite,
+			Answer: func(any) (idempotency.Response, error) { return idempotency.Response{Status: 201}, nil },
+		}.Do(t.Context(), func(ctx context.Context) (any, error) { return m.Submit(ctx, ann, proposal("last term")) })
+		if replayed != again || err != nil {
+			t.Errorf("again %t: got %t, %v", again, replayed, err)
+		}
 	}
 }

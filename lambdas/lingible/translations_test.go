@@ -323,7 +323,7 @@ func TestTranslationIsChargedOnce(t *testing.T) {
 	dead := errors.New("the process is dead")
 	attempt := func(key string) (idempotency.Response, error) {
 		response, _, err := idempotency.Request{
-			Keys: keys, Scope: ann.ID, Key: key, Content: []byte("request"), Claim: idempotency.WhileReading,
+			Keys: keys, Scope: ann.ID, Key: key, Content: []byte("request"), Claim: idempotency.BeforeWork,
 			Log: slog.New(slog.DiscardHandler),
 			Answer: func(result any) (idempotency.Response, error) {
 				return idempotency.Response{Status: 200, Body: []byte(result.(lingible.ChargedTranslation).ID)}, nil

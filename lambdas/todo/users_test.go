@@ -757,3 +757,19 @@ func TestAnswersAreKeptWithTheWork(t *testing.T) {
 		})
 	}
 }
+
+// A repeat of the request that has deleted a user gets its answer, though there is no such user any more, and no answer
+// is kept of that.
+func TestDeletionAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(t, "ada")
+	for _, again := range []bool{false, true} {
+		_, replayed, err := idempotency.Request{Keys: w.keys, Scope: "ada", Key: "delete", Claim: idempotency.WithWrite,
+			Answer: func(any) (idempotency.Response, error) { return idempotency.Response{Status: 204}, nil },
+		}.Do(t.Context(), func(ctx context.Context) (any, error) { return w.DeleteUser(ctx, "ada") })
+		if replayed != again || err != nil {
+			t.Errorf("again %t: got %t, %v", again, replayed, err)
+		}
+	}
+}

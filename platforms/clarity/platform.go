@@ -266,5 +266,6 @@ func accessPatterns() []schema.AccessPattern {
 			InOrigin("List scenarios by difficulty"),
 		schema.PutItem.Pattern("AddScenario", "Scenarios", "Store a scenario, unless its id exists.").
 			UsedBy("scenarioseeder"),
+		schema.ReadIdempotency("Guards"),
 	}, deletionPatterns(), schema.IdempotencyPatterns("Guards"))...)
 }

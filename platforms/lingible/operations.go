@@ -80,7 +80,7 @@ var (
 		Summary:   "Translate slang into standard English, or back",
 		Detail: "Translates a text, charges the translation, and keeps it for 30 days for a premium user. A " +
 			"translation that fails, or is the text itself, is not charged.",
-		Key: schema.KeyOptional,
+		Key: schema.KeyOptional, ReachesOut: true,
 		Errors: []error{&UsageError{What: "translations a day", Limit: 10,
 			Until: time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)}},
 	}

@@ -9,7 +9,7 @@ import (
 func accessPatterns() []schema.AccessPattern {
 	return schema.UsedBy("lingibleapi", slices.Concat(accountPatterns(), translationPatterns(), submissionPatterns(),
 		lexiconPatterns(), trendPatterns(), quizPatterns(), schema.RateLimitPatterns(usersName),
-		schema.IdempotencyPatterns(usersName))...)
+		schema.IdempotencyPatterns(usersName), []schema.AccessPattern{schema.ReadIdempotency(usersName)})...)
 }
 
 func accountPatterns() []schema.AccessPattern {

@@ -9,7 +9,7 @@ import (
 const appData = "AppData"
 
 func accessPatterns() []schema.AccessPattern {
-	idempotency := schema.IdempotencyPatterns(appData)
+	idempotency := append(schema.IdempotencyPatterns(appData), schema.ReadIdempotency(appData))
 	for i, p := range idempotency {
 		if p.Name == schema.ClaimIdempotencyKey {
 			idempotency[i] = p.InOrigin("Idempotency check; Idempotency cleanup").Costing("0.5 RCU")

@@ -36,7 +36,7 @@ const (
 type Idempotency struct {
 	// Keys remember requests; each caller's keys are a scope of their own.
 	Keys idempotency.Claims
-	// Claim says when a request claims its key.
+	// Claim says when a request claims its key. One of an operation that reaches out does so before its work.
 	Claim idempotency.Timing
 	// Wait is how long a repeat waits while the first attempt is running. It needs [idempotency.BeforeWork]. Zero: a
 	// repeat does not wait.
@@ -63,6 +63,9 @@ func (s *Server) mutate(ctx context.Context, keyOf func() (string, []byte, error
 			response, err := kept(failure.Status, failure.Body)
 			return response, err == nil
 		}}
+	if request.operation.ReachesOut {
+		attempt.Claim = idempotency.BeforeWork
+	}
 	if keyOf != nil {
 		var err error
 		if attempt.Key, attempt.Content, err = keyOf(); err != nil {

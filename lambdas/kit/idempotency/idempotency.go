@@ -6,7 +6,7 @@
 // over. If the first one was merely slow, it can no longer commit.
 //
 // A claim costs a write and a round trip. Work that only reads and writes tables need not wait for the claim: its first
-// write waits ([WhileReading]), or claims the key itself ([WithWrite]).
+// write claims the key itself ([WithWrite]).
 //
 // The platform's rules know nothing of this: the context carries the claim ([WithClaim]). The keys are items with the
 // attributes of schema.IdempotencyAttributes, in any table that has a time to live.
@@ -219,6 +219,41 @@ func (c *Claim) taken() (update expression.UpdateBuilder, free expression.Condit
 	return update, fresh.Or(expired, unanswered), nil
 }
 
+// look reads once what a key has that is not claimed, for work that has failed before its first write: an earlier
+// attempt may have carried the request out, and so be why. If it cannot be read, the error of the work stands.
+func (c *Claim) look(ctx context.Context) {
+	if !c.deferred || c.replay != nil || c.refused != nil {
+		return
+	}
+	var kept stored
+	found, err := c.keys.db.Get(dynamo.WithoutWaiting(ctx), schema.ReadIdempotencyKey, &kept, c.key...)
+	timeToLive, errTable := c.keys.db.TimeToLive(c.keys.table)
+	if !found || err != nil || errTable != nil || kept[requestDigest] == nil {
+		return
+	}
+	var expiry int64
+	// DynamoDB deletes expired items late.
+	if err := attributevalue.Unmarshal(kept[timeToLive], &expiry); err != nil || expiry <= c.keys.Clock.Now().Unix() {
+		return
+	}
+	replay, refused := outcome(dynamo.Item(kept), c.digest)
+	if running, ok := errors.AsType[*RunningError](refused); ok && !running.Until.After(c.keys.Clock.Now()) {
+		return
+	}
+	c.replay, c.refused = replay, refused
+}
+
+// stored is an item as it is.
+type stored dynamo.Item
+
+// UnmarshalDynamoDBAttributeValue implements [attributevalue.Unmarshaler].
+func (s *stored) UnmarshalDynamoDBAttributeValue(value types.AttributeValue) error {
+	if item, ok := value.(*types.AttributeValueMemberM); ok {
+		*s = item.Value
+	}
+	return nil
+}
+
 // outcome returns the request's outcome from an item that cannot be claimed.
 func outcome(stored dynamo.Item, digest string) (*Response, error) {
 	var existing item
@@ -300,8 +335,6 @@ type Claim struct {
 	token  string
 	digest string // of the request
 	kept   *Response
-	// beside says that the claim is made while the work reads.
-	beside bool
 
 	// making guards the following while the claim is made.
 	making sync.Mutex
@@ -411,11 +444,6 @@ func Transact(ctx context.Context, db *dynamo.DB, pattern string, result any, wr
 	if !ok {
 		return db.Transact(ctx, pattern, writes...)
 	}
-	if p.claim.beside {
-		if err := p.claim.acquire(ctx); err != nil {
-			return err
-		}
-	}
 	if p.claim.kept != nil {
 		return fmt.Errorf(
 			"%s: the request has been answered already: one request has one transaction that completes it", pattern)
@@ -441,7 +469,7 @@ func Transact(ctx context.Context, db *dynamo.DB, pattern string, result any, wr
 // It returns errors as [Transact] does. The work goes on, and ends with Transact.
 func Claiming(ctx context.Context, db *dynamo.DB, pattern string, writes ...dynamo.Write) error {
 	p, ok := ctx.Value(contextKey{}).(pending)
-	if !ok || p.claim.beside || !p.claim.deferred {
+	if !ok || !p.claim.deferred {
 		return db.Transact(ctx, pattern, writes...)
 	}
 	update, free, err := p.claim.claiming(leaseOf(ctx))

@@ -45,7 +45,7 @@ func shop() schema.Database {
 					schema.Attribute{Name: "made_at", Type: schema.Number}),
 			},
 		},
-		AccessPatterns: append(schema.IdempotencyPatterns("Keys"),
+		AccessPatterns: append(schema.IdempotencyPatterns("Keys"), schema.ReadIdempotency("Keys"),
 			schema.AccessPattern{Name: "GetOrder", Action: schema.GetItem, Table: "Orders", Consistent: true},
 			schema.AccessPattern{Name: "PlaceOrder", Action: schema.TransactWriteItems, Writes: []schema.Write{
 				{Table: "Orders", Action: schema.UpdateItem}, schema.KeepAnswer("Keys"),
@@ -791,7 +791,7 @@ func TestWithWrite(t *testing.T) {
 func TestRaces(t *testing.T) {
 	t.Parallel()
 	for name, timing := range map[string]idempotency.Timing{"BeforeWork": idempotency.BeforeWork,
-		"WhileReading": idempotency.WhileReading, "WithWrite": idempotency.WithWrite} {
+		"WithWrite": idempotency.WithWrite} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t)
@@ -838,14 +838,14 @@ func TestRaces(t *testing.T) {
 	}
 }
 
-// While the work reads, the key is claimed. Nothing is written and nothing else answered if the request
-// has been carried out, is running, or is another one's: the outcome of the work does not matter.
-func TestWhileReading(t *testing.T) {
+// Nothing is written and nothing else answered if the request has been carried out, is running, or is another one's:
+// the outcome of the work does not matter, also if it fails before it writes.
+func TestWithWriteOfAnother(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	failed := errors.New("failed")
 	do := func(key, content string, work func(context.Context) (any, error)) (idempotency.Response, bool, error) {
-		return s.do(t, idempotency.WhileReading, key, content, work)
+		return s.do(t, idempotency.WithWrite, key, content, work)
 	}
 	count := func(ctx context.Context) (any, error) {
 		return created, s.Update(ctx, "CountOrder", []any{"counted"},
@@ -896,31 +896,24 @@ func TestWhileReading(t *testing.T) {
 		}
 	}
 
-	// The work reads though the claim has no answer yet, and writes after it.
-	reading := make(chan struct{})
-	s.Recorder.Faults(func(operation schema.Action) error {
-		if operation == schema.UpdateItem {
-			<-reading
-		}
-		return nil
-	}, nil)
+	// Work that fails reads the key once. If that fails, too, or the answer has expired, its own error stands.
 	s.Recorder.Requests()
-	if _, _, err := do("beside", string(request), func(ctx context.Context) (any, error) {
-		s.times(t, "counted")
-		close(reading)
-		return count(ctx)
-	}); err != nil {
-		t.Error(err)
+	if _, _, err := do("fails", string(request), works["failure"].work); !errors.Is(err, failed) {
+		t.Errorf("got %v", err)
+	}
+	if made := s.Recorder.Requests(); len(made) != 1 || made[0].Action != schema.GetItem {
+		t.Errorf("work that fails makes the requests %v", made)
+	}
+	s.now = start.Add(idempotency.Retention)
+	if _, _, err := do("failure done", string(request), works["failure"].work); !errors.Is(err, failed) {
+		t.Errorf("after a day: got %v", err)
+	}
+	s.now = start
+	s.Recorder.Faults(func(schema.Action) error { return errors.New("no table") }, nil)
+	if _, _, err := do("failure done", string(request), works["failure"].work); !errors.Is(err, failed) {
+		t.Errorf("without the table: got %v", err)
 	}
 	s.Recorder.Faults(nil, nil)
-	var made []schema.Action
-	for _, each := range s.Recorder.Requests() {
-		made = append(made, each.Action)
-	}
-	if diff := cmp.Diff([]schema.Action{schema.GetItem, schema.UpdateItem, schema.UpdateItem, schema.UpdateItem},
-		made); diff != "" {
-		t.Errorf("the requests (-want +got):\n%s", diff)
-	}
 
 	// A claim that AWS refuses is made once, and the work writes nothing.
 	before := written()
@@ -932,7 +925,7 @@ func TestWhileReading(t *testing.T) {
 	})
 	sent := s.Wire.Attempts()
 	once := idempotency.Request{Keys: s.keys, Scope: scope, Key: "busy", Content: request,
-		Claim: idempotency.WhileReading}
+		Claim: idempotency.WithWrite}
 	_, _, err := once.Do(retry.WithBudget(t.Context(), retry.NewBudget(1)), count)
 	if sent = s.Wire.Attempts() - sent; !errors.Is(err, retry.ErrBusy) || sent != 1 || written() != before {
 		t.Errorf("got %v after %d requests, %d writes", err, sent, written()-before)

@@ -28,14 +28,11 @@ type Timing int
 const (
 	// BeforeWork claims the key, and then begins the work.
 	BeforeWork Timing = iota
-	// WhileReading begins the work at once. The work may read tables meanwhile; its writes to tables and its outcome
-	// wait for the claim. The outcome is dropped if the request has been carried out, is running, or the key is another
-	// request's. It costs as much as BeforeWork, without the round trip.
-	WhileReading
 	// WithWrite claims the key with the work's first write: [Claiming] with its transaction, [Transact] and
 	// [Keys.Settle] together with the answer, any other write by a write before it. Until then the request does not
 	// count as running: two attempts at the same time both do the work, and one commits. If the work fails before its
-	// first write, without a final answer, its error is returned even if the request has been carried out before.
+	// first write, without a final answer, the key is read once: a request that has been carried out before is answered
+	// with that answer. The database has schema.ReadIdempotency.
 	WithWrite
 )
 
@@ -94,16 +91,7 @@ func (r Request) Do(ctx context.Context, work func(context.Context) (result any,
 		return *replay, true, nil
 	}
 	working := dynamo.BeforeWrites(WithClaim(ctx, claim, r.Answer), acquire)
-	if claim.beside = r.Claim == WhileReading; claim.beside {
-		// The work's writes and its end learn how it goes.
-		go func() { _ = acquire(working) }()
-	}
 	result, err := work(working)
-	if claim.beside {
-		if lost := acquire(working); lost != nil {
-			err = lost
-		}
-	}
 	if kept, ok := claim.Kept(); ok && err == nil {
 		return kept, false, nil
 	}
@@ -120,6 +108,9 @@ func (r Request) Do(ctx context.Context, work func(context.Context) (result any,
 		response, final = r.Refusal(err)
 	}
 	if !final {
+		if claim.look(ctx); claim.replay != nil || claim.refused != nil {
+			return claim.found()
+		}
 		r.release(ctx, claim)
 		return Response{}, false, err
 	}

@@ -79,7 +79,7 @@ func newServer(a *API) *server {
 		CountWhileReading: true,
 		Idempotency: httpapi.Idempotency{
 			Keys:  userKeys{a.Keys},
-			Claim: idempotency.WhileReading,
+			Claim: idempotency.WithWrite,
 			Description: "A key of the caller's choice, in printable ASCII; without one the request is carried out " +
 				"each time. The same request with the same key is carried out once and answered alike for 24 hours, " +
 				"also if it was refused; with another request the key is refused. " +

@@ -58,7 +58,7 @@ func newServer(a *API) *server {
 		},
 		Errors: failures(),
 		Idempotency: httpapi.Idempotency{
-			Keys: a.Keys, Claim: idempotency.WhileReading,
+			Keys: a.Keys, Claim: idempotency.WithWrite,
 			Description: "A key of the caller's choice, in printable ASCII. The same request with the same key is " +
 				"carried out once and answered alike for 24 hours; with another request the key is refused. " +
 				"Two requests are the same if method, path, If-Match and body are, byte for byte. " +
