@@ -9,11 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership/ownershiptest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -22,15 +19,9 @@ import (
 func linked(t *testing.T, p *platform, person string) map[string]int {
 	t.Helper()
 	found := map[string]int{}
-	for _, table := range askahuman.Platform().Database.Tables {
-		scanned := Must(p.tables.Client.Scan(t.Context(), &sdk.ScanInput{TableName: aws.String(table.Name)}))(t)
-		for _, item := range scanned.Items {
-			var values map[string]any
-			OK(t, attributevalue.UnmarshalMap(item, &values))
-			if strings.Contains(fmt.Sprint(values), person) {
-				found[table.Name]++
-			}
-		}
+	for _, line := range ownershiptest.Named(t, p.tables, askahuman.Platform(), person) {
+		table, _, _ := strings.Cut(line, " ")
+		found[table]++
 	}
 	return found
 }

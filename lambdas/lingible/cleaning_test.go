@@ -2,7 +2,6 @@ package lingible_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,27 +17,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership/ownershiptest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // naming are the items of all tables that have a text in any attribute.
-func (m *moderated) naming(text string) (found []string) {
-	for _, table := range lingible.Platform().Database.Tables {
-		for _, item := range m.Items(m.t, table.Name) {
-			var read map[string]any
-			err := attributevalue.UnmarshalMap(item, &read)
-			content, errJSON := json.Marshal(read)
-			if err := errors.Join(err, errJSON); err != nil {
-				m.t.Fatal(err)
-			}
-			if strings.Contains(string(content), text) {
-				found = append(found, table.Name+" "+string(content))
-			}
-		}
-	}
-	return found
+func (m *moderated) naming(text string) []string {
+	return ownershiptest.Named(m.t, m.Tables, lingible.Platform(), text)
 }
 
 // wrongVotes are the notes of votes for submissions that are gone, and the submissions whose count
