@@ -31,6 +31,13 @@ func (s *Service) delivery(ctx context.Context, question askahuman.Question) (*a
 	return &delivery, nil
 }
 
+// Delivered reports whether the endpoint of a question has taken its webhook.
+func (s *Service) Delivered(ctx context.Context, questionID string) (bool, error) {
+	var delivery askahuman.Delivery
+	_, err := s.DB.Get(ctx, "GetDelivery", &delivery, deliveryKey(questionID)...)
+	return delivery.State == askahuman.DeliveryDone, wrap(err, "read the delivery of question "+questionID)
+}
+
 // NoteDelivery notes how the last attempt at the webhook of a question ended, unless it was delivered before. With a
 // zero AttemptedAt there was no attempt, and the item says of earlier ones what it said. The item is kept for as long
 // as a closed question.

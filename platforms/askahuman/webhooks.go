@@ -38,7 +38,7 @@ func withWebhooks(p *schema.Platform, moderated bool) {
 		schema.UpdateItem.Pattern("NoteDelivery", "Guards",
 			"Note how an attempt at a webhook ended, unless the webhook was delivered before.").UsedBy("webhooksender"),
 		schema.GetItem.Pattern("GetDelivery", "Guards", "How far the webhook of an ended question is.").Eventually().
-			Returning("delivery", "attempts", "attempted_at", "next_attempt_at").UsedBy("agentapi"),
+			Returning("delivery", "attempts", "attempted_at", "next_attempt_at").UsedBy("agentapi", "webhooksender"),
 		schema.GetItem.Pattern("GetWebhookSecret", "Guards",
 			"Which secrets sign the webhooks of an agent. Consistent, so that a webhook after a rotation has the "+
 				"new signature, too.").Returning("secret_version", "rotated_at").UsedBy("agentapi", "webhooksender"),

@@ -66,6 +66,9 @@ func (f *function) handle(ctx context.Context, event events.SQSEvent) (events.SQ
 		if err := json.Unmarshal([]byte(message.Body), &m); err != nil {
 			return fmt.Errorf("read the message: %w: %w", trigger.ErrHopeless, err)
 		}
+		if done, err := f.delivered(ctx, m); done || err != nil {
+			return err
+		}
 		outcome, err := f.sender.Send(ctx, m)
 		if outcome.Blocked {
 			f.blocked(ctx, message, m)
@@ -100,6 +103,19 @@ func (f *function) handle(ctx context.Context, event events.SQSEvent) (events.SQ
 		f.metrics.Emit(ctx, kit.Milliseconds("TimeToWebhook", took))
 	}
 	return response, err
+}
+
+// delivered reports whether an endpoint has taken the webhook before: from another message about the same change, or
+// from the other region before a fail-over, after which the changes of 24 hours are read again.
+func (f *function) delivered(ctx context.Context, m webhooks.Message) (bool, error) {
+	if m.QuestionID == "" {
+		return false, nil
+	}
+	done, err := f.deliveries.Delivered(ctx, m.QuestionID)
+	if done {
+		f.log.InfoContext(ctx, "a webhook that was delivered is not sent again", "question_id", m.QuestionID)
+	}
+	return done, err
 }
 
 // tell lets the agent see how far a webhook is. The attempt counts without it: to make it again would send the webhook

@@ -316,6 +316,11 @@ func TestAnswers(t *testing.T) {
 		r.Due()
 		return len(r.Failures())
 	})
+	// What was delivered is not sent again, as after a fail-over to another region.
+	r.send(t, r.endpoint.URL+"/takes")
+	wait.Until(t, "the second message about a webhook is gone", func() (any, bool) {
+		return r.output, strings.Contains(r.output.String(), "delivered is not sent again")
+	})
 	for kind, want := range map[string]askahuman.DeliveryState{"/gone": askahuman.DeliveryGivenUp,
 		"/busy": askahuman.DeliveryGivenUp, "/takes": askahuman.DeliveryDone} {
 		if d := r.delivery(t, "question at "+r.endpoint.URL+kind); d.State != want || d.AttemptedAt.IsZero() ||
@@ -324,7 +329,7 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	r.mutex.Lock()
-	for _, kind := range []string{"/fails/test", "/takes/test"} {
+	for _, kind := range []string{"/fails/test", "/takes/test", "/takes"} {
 		if r.received[kind] != 1 || !r.verified[kind] {
 			t.Errorf("%s: %d attempts, verified %t; want one", kind, r.received[kind], r.verified[kind])
 		}
