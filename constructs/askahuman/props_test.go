@@ -57,9 +57,15 @@ func TestPropsValidate(t *testing.T) {
 		"ErrShards":         {askahuman.Props{Shards: 257}, []string{"Props.Shards"}},
 		"Growing":           {askahuman.Props{ReadShards: 8}, nil},
 		"Shrinking":         {askahuman.Props{Shards: 8, ReadShards: 256}, nil},
-		"ErrReadShards":     {askahuman.Props{ReadShards: 257}, []string{"Props.ReadShards"}},
-		"ErrReadFewer":      {askahuman.Props{Shards: 8, ReadShards: 7}, []string{"Props.ReadShards"}},
-		"ErrReadNegative":   {askahuman.Props{ReadShards: -1}, []string{"Props.ReadShards"}},
+		"ErrStandby": {askahuman.Props{WithoutWebhooks: true, Props: platform.Props{Standby: true}}, []string{
+			`Props.Tables.Existing["Questions"]`, `Props.Tables.Existing["Responses"]`,
+			`Props.Tables.Existing["Subscriptions"]`, `Props.Tables.Existing["UserStats"]`,
+			`Props.Tables.Existing["Guards"]`, `Props.Tables.Existing["Reports"]`,
+			`Props.Secrets["FingerprintSecret"]`, `Props.Secrets["FCMCredentials"]`, "Props.Operators.UserPool",
+			"Props.JWTIssuer"}},
+		"ErrReadShards":   {askahuman.Props{ReadShards: 257}, []string{"Props.ReadShards"}},
+		"ErrReadFewer":    {askahuman.Props{Shards: 8, ReadShards: 7}, []string{"Props.ReadShards"}},
+		"ErrReadNegative": {askahuman.Props{ReadShards: -1}, []string{"Props.ReadShards"}},
 		"Rules": {askahuman.Props{
 			RateLimits: map[string]askahuman.RateLimit{"read": {Requests: 1000},
 				"create": {Requests: 1, Window: time.Minute}, "answer": {AddressRequests: 600},

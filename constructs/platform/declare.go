@@ -94,6 +94,7 @@ func (d Declaration) validate(region string, described schema.Platform) error {
 	d.UserProps.Check(&f, cmp.Or(d.UserPath, "Props"), d.JWTIssuer, described)
 	d.LakeProps.Check(&f, "Props")
 	d.Model.Check(&f, "Props.Model", region, described)
+	d.checkStandby(&f, d.extended(described))
 	if d.Check != nil {
 		d.Check(&f, region)
 	}
@@ -265,11 +266,7 @@ func (p *Platform) issuers() (jwt, ofUsers httpapi.JWT) {
 }
 
 // closed reports whether one of the routes needs such a token.
-func (p *Platform) closed(token schema.Token) bool {
-	return slices.ContainsFunc(p.Schema.Routes, func(r schema.Route) bool {
-		return r.Caller.Token == token && !slices.Contains(p.props.OpenRoutes, r.Key())
-	})
-}
+func (p *Platform) closed(token schema.Token) bool { return p.props.closed(p.Schema, token) }
 
 func (p *Platform) addUsers() {
 	own := p.props.UserProps

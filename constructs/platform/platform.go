@@ -30,6 +30,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
@@ -189,9 +190,14 @@ func (p *Platform) addMetadata(f *gofunction.Function, declared schema.Function)
 // addSecrets declares the secrets of the schema, except for those that exist already. They
 // outlive the stack unless RemoveWithStack is set.
 func (p *Platform) addSecrets() {
+	replicas := p.secretReplicas()
 	for _, described := range p.Schema.Secrets {
-		if secret := p.props.Secrets[described.Name]; secret != nil {
-			p.Secrets[described.Name] = secret
+		given := p.props.Secrets[described.Name]
+		if given == nil {
+			given = p.props.Props.Secrets[described.Name]
+		}
+		if given != nil {
+			p.Secrets[described.Name] = given
 			continue
 		}
 		generated := awssecretsmanager.SecretStringGenerator{PasswordLength: jsii.Number(64),
@@ -206,8 +212,22 @@ func (p *Platform) addSecrets() {
 				RemovalPolicy:        props.RemovalPolicy(p.props.RemoveWithStack),
 				EncryptionKey:        p.props.Key,
 				GenerateSecretString: &generated,
+				ReplicaRegions:       replicas,
 			})
 	}
+}
+
+// secretReplicas declares the keys of the replicas, and returns the regions that get a replica of each secret.
+func (p *Platform) secretReplicas() *[]*awssecretsmanager.ReplicaRegion {
+	var all []*awssecretsmanager.ReplicaRegion
+	for _, region := range slices.Sorted(maps.Keys(p.props.SecretReplicas)) {
+		replica := &awssecretsmanager.ReplicaRegion{Region: &region}
+		if arn, id := p.props.SecretReplicas[region], "SecretKey-"+region; arn != "" {
+			replica.EncryptionKey = awskms.Key_FromKeyArn(p.construct, &id, &arn)
+		}
+		all = append(all, replica)
+	}
+	return props.OptionalList(all)
 }
 
 // addBuckets declares the buckets of the schema. They outlive the stack unless
@@ -378,6 +398,12 @@ func (p *Platform) addOutputs(scope constructs.Construct, id string) {
 	for _, t := range p.Database.Tables {
 		o.Add(t.Schema.Name+"TableName", "Physical name of the table "+t.Schema.Name,
 			jsii.String(names[t.Schema.EnvironmentVariable()]))
+	}
+	for _, s := range p.Schema.Secrets {
+		if len(p.props.SecretReplicas) > 0 {
+			o.Add(s.Name+"Arn", "ARN of the secret "+s.Name+", whose replicas differ in the region",
+				p.Secrets[s.Name].SecretArn())
+		}
 	}
 	for _, b := range p.Schema.Buckets {
 		o.Add(b.Name+"BucketName", "Bucket of "+b.Description, p.Buckets[b.Name].Resource.BucketName())

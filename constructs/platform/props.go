@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 
 	"github.com/onesynth-cdk/onesynth/constructs/alarm"
@@ -70,10 +71,20 @@ type Props struct {
 	// Tables are settings of DynamoDB beyond the data model, and existing tables to use instead of new ones, by logical
 	// name such as "Questions". Default: new on-demand tables, which you can restore to any time of the last 35 days.
 	Tables table.DatabaseOptions
-	// Standby makes the stack the standby in a second region, whose tables are replicas. Its schedules, what reads the
-	// streams of its tables, and its lakes are declared but off, so that each runs in one region alone: replicas have
-	// the streams of all writes. At a failover, remove it from this stack, and set it in the other one. What reads
-	// streams then begins with the last 24 hours. Default: they are on.
+	// Secrets are existing secrets to use instead of new ones, by the name in the platform's schema, such as the
+	// replicas of another region's. Import them by their whole ARNs, with the key of AWS KMS that encrypts them, if it
+	// is yours (Secret_FromSecretAttributes). Default: the construct makes them.
+	Secrets map[string]awssecretsmanager.ISecret `json:"-"`
+	// SecretReplicas replicates the construct's secrets to other regions: the ARN of the key that encrypts a replica,
+	// of its region, by region; "" is a key of AWS, which is allowed only without Key. Outputs have the ARNs of the
+	// secrets; those of replicas differ in the region alone. Default: none.
+	SecretReplicas map[string]string
+	// Standby makes the stack the standby of two regions. Its schedules, what reads the streams of its tables, and its
+	// lakes are declared but off, so that each runs in one region alone: replicas have the streams of all writes. The
+	// stack of the first region has Replicas of all tables, and SecretReplicas. That of the second has all tables as
+	// Tables.Existing, all secrets as Secrets, and the first one's user pool or its issuer. At a failover, remove
+	// Standby from this stack, and set it in the other one: docs/guide/regions.md says what is lost. Default: they are
+	// on.
 	Standby bool
 	// Key is a customer managed key of AWS KMS, not an alias, that encrypts tables, secrets, queues, lake, logs and the
 	// functions' variables. Roles may use it through the services that encrypt, and the role that deploys needs
@@ -242,6 +253,7 @@ func (p Props) Check(f *finding.List, path, region string, described schema.Plat
 	table.DatabaseProps{Database: described.Database, RemoveWithStack: p.RemoveWithStack, Key: p.Key,
 		Options: p.Tables}.Check(f, path+".Tables", region)
 	props.CheckRemoval(f, path+".DeletionProtection", p.RemoveWithStack, p.DeletionProtection)
+	p.checkSecrets(f, path, region, described)
 	p.Architecture.Check(f, path+".Architecture")
 	httpapi.CheckOrigins(f, path+".AllowedOrigins", p.AllowedOrigins)
 	p.Throttle.Check(f, path+".Throttle")

@@ -101,6 +101,14 @@ type DatabaseOptions struct {
 	Existing map[string]awsdynamodb.ITable
 }
 
+// ReplicasOf returns the replicas of a table by its logical name. It returns none for a table that exists.
+func (o DatabaseOptions) ReplicasOf(table string) []Replica {
+	if o.Existing[table] != nil {
+		return nil
+	}
+	return o.of(table).Replicas
+}
+
 // of returns the options of a table.
 func (o DatabaseOptions) of(table string) Options {
 	if own, ok := o.Each[table]; ok {

@@ -6,10 +6,12 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
 )
 
@@ -42,6 +44,16 @@ func TestPropsValidate(t *testing.T) {
 		"ErrPageBelowBasePath": {todo.Props{Page: true, Props: platform.Props{DomainName: "api.example.com",
 			CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1", BasePath: "tasks"}},
 			[]string{"Props.BasePath"}},
+		"ErrStandby": {todo.Props{Props: platform.Props{Standby: true}}, []string{
+			`Props.Tables.Existing["AppData"]`, `Props.Secrets["CursorSecret"]`, "Props.UserPool"}},
+		"StandbyOfFirst": {todo.Props{Props: platform.Props{Standby: true,
+			SecretReplicas: map[string]string{"eu-west-1": ""}, Tables: table.DatabaseOptions{All: table.Options{
+				Replicas: []table.Replica{{Region: "eu-west-1"}}}}}}, nil},
+		"ErrSecrets": {todo.Props{Props: platform.Props{
+			SecretReplicas: map[string]string{"eu-west-1": "key", "moon": ""},
+			Secrets:        map[string]awssecretsmanager.ISecret{"Cursor": nil, "CursorSecret": nil}}}, []string{
+			`Props.Secrets["Cursor"]`, `Props.Secrets["CursorSecret"]`, `Props.SecretReplicas["eu-west-1"]`,
+			`Props.SecretReplicas["moon"]`}},
 		"ErrPageBelowPublicPath": {todo.Props{Page: true, Props: platform.Props{
 			PublicURL: "https://api.example.com/tasks"}}, []string{"Props.PublicURL"}},
 		"PublicURL": {todo.Props{Page: true, Props: platform.Props{PublicURL: "https://tasks.example.com"}}, nil},

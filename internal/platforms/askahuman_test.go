@@ -18,15 +18,15 @@ import (
 // The stacks of Ask-a-Human alone.
 var _ = ofPlatform("askahuman", stacks{
 	// Two tables, one of them in another stack of the app, and the push credentials exist already;
-	// other tables have options; other functions get grants on the platform's resources; the schedules are off; and
-	// people see what others chose.
+	// other tables have options; other functions get grants on the platform's resources; and people see what others
+	// chose.
 	"existing": func(stack awscdk.Stack, build *gofunction.Build) {
 		responses, _ := askahumanplatform.Platform().Database.Table("Responses")
 		shared := awscdk.NewStack(stack.Node().Root().(constructs.Construct), jsii.String("shared"), nil)
 		declared := askahuman.New(stack, "AskAHuman", askahuman.Props{
 			ShareOptions: true,
 			Props: platform.Props{
-				Build: build, Standby: true, Tables: table.DatabaseOptions{
+				Build: build, Tables: table.DatabaseOptions{
 					All:  table.Options{RecoveryDays: 7, MaximumReadUnits: 100},
 					Each: map[string]table.Options{"Guards": {RecoveryDays: 1}},
 					Existing: map[string]awsdynamodb.ITable{

@@ -8,9 +8,12 @@ import (
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
 
@@ -80,6 +83,7 @@ func declareEverything(app awscdk.App) {
 				common.Extra[i].Attributes[j].Writers = []string{"report"}
 			}
 		}
+		common.SecretReplicas = map[string]string{"eu-central-1": "arn:aws:kms:eu-central-1:" + account + ":key/1a-2b"}
 		declared := withAllParts(p, in(name, region))
 		for _, event := range p.Whole.Publishing().Events {
 			declared.On(event.Name, eventbus.Target{Function: declared.Functions["report"]})
@@ -94,6 +98,72 @@ func declareEverything(app awscdk.App) {
 			Origin: origin("us-east-1")})
 		edge.NewEntry(in(name+"-entry", region), "Entry", edge.EntryProps{
 			Endpoints: []awsec2.IVpcEndpoint{endpoint}, Origin: origin(region)})
+	}
+	for _, p := range platforms.All() {
+		declareStandby(p, in(p.Name()+"-standby", "eu-central-1"), account)
+	}
+}
+
+// declareStandby declares the standby of a platform in the second region, with what it shares with the first.
+func declareStandby(p *platforms.Platform, stack awscdk.Stack, account string) {
+	common := p.Common()
+	arn := func(service, resource string) *string {
+		return jsii.String("arn:aws:" + service + ":eu-central-1:" + account + ":" + resource)
+	}
+	common.Standby, common.Build = true, platformtest.Build("../..", p)
+	common.PublicURL = "https://public-" + p.Name() + ".example.com"
+	common.Tables.Existing = map[string]awsdynamodb.ITable{}
+	for _, t := range p.Whole.Database.Tables {
+		of := "table/company-" + p.Name() + "-" + t.PhysicalName
+		common.Tables.Existing[t.Name] = awsdynamodb.TableV2_FromTableAttributes(stack, jsii.String("Table"+t.Name),
+			&awsdynamodb.TableAttributesV2{TableArn: arn("dynamodb", of),
+				TableStreamArn: arn("dynamodb", of+"/stream/2026-01-01T00:00:00.000")})
+	}
+	common.Secrets = map[string]awssecretsmanager.ISecret{}
+	for _, s := range p.Whole.Secrets {
+		common.Secrets[s.Name] = awssecretsmanager.Secret_FromSecretCompleteArn(stack, jsii.String("Secret"+s.Name),
+			arn("secretsmanager", "secret:"+s.Name+"-AbCdEf"))
+	}
+	users := platform.UserProps{
+		UserPool: awscognito.UserPool_FromUserPoolArn(stack, jsii.String("Pool"),
+			jsii.String("arn:aws:cognito-idp:eu-west-1:"+account+":userpool/eu-west-1_company")),
+		UserPoolClients: []awscognito.IUserPoolClient{
+			awscognito.UserPoolClient_FromUserPoolClientId(stack, jsii.String("Client"), jsii.String("app"))},
+	}
+	switch props := p.Props.(type) {
+	case *askahuman.Props:
+		props.AgentKeys, props.Operators = true, users
+	case *todo.Props:
+		props.UserProps = users
+	case *clarity.Props:
+		props.UserProps = users
+	case *lingible.Props:
+		props.UserProps = users
+	}
+	p.Declare(stack)
+}
+
+// A standby starts nothing by itself: what it does comes from requests.
+func TestStandby(t *testing.T) {
+	t.Parallel()
+	for _, p := range platforms.All() {
+		template := everything[p.Name()+"-standby"]
+		for id, schedule := range template.OfType("AWS::Scheduler::Schedule") {
+			if state := schedule.Properties["State"]; state != "DISABLED" {
+				t.Errorf("%s: the schedule %s is %v", p.Name(), id, state)
+			}
+		}
+		for id, mapping := range template.OfType("AWS::Lambda::EventSourceMapping") {
+			if mapping.Properties["StartingPosition"] != nil && mapping.Properties["Enabled"] != false {
+				t.Errorf("%s: the mapping %s reads a stream", p.Name(), id)
+			}
+		}
+		for _, kind := range []string{"AWS::DynamoDB::GlobalTable", "AWS::SecretsManager::Secret",
+			"AWS::Cognito::UserPool"} {
+			if own := template.OfType(kind); len(own) > 0 {
+				t.Errorf("%s: the standby has %d of %s of its own", p.Name(), len(own), kind)
+			}
+		}
 	}
 }
 
@@ -142,6 +212,7 @@ func withAllParts(p *platforms.Platform, stack awscdk.Stack) *platform.Platform 
 func TestEverything(t *testing.T) {
 	t.Parallel()
 	for name, template := range everything {
+		people := "https://public-" + strings.TrimSuffix(name, "-standby") + ".example.com"
 		if n := len(template.Resources); n > maxResources {
 			t.Errorf("%s has %d resources, allowed are %d", name, n, maxResources)
 		}
@@ -157,14 +228,13 @@ func TestEverything(t *testing.T) {
 		for id, client := range template.OfType("AWS::Cognito::UserPoolClient") {
 			for _, back := range synthtest.List(client.Properties["CallbackURLs"]) {
 				if address := synthtest.Text(back); strings.Contains(id, "Page") &&
-					!strings.HasPrefix(address, "https://public-"+name+".example.com/") {
+					!strings.HasPrefix(address, people+"/") {
 					t.Errorf("%s: %s sends people to %s, want the public address", name, id, address)
 				}
 			}
 		}
 		for output, value := range template.Outputs {
-			if url := synthtest.Text(value.Value); strings.HasSuffix(output, "ApiUrl") &&
-				url != "https://public-"+name+".example.com" {
+			if url := synthtest.Text(value.Value); strings.HasSuffix(output, "ApiUrl") && url != people {
 				t.Errorf("%s: the output %s is %s, want the public address", name, output, url)
 			}
 		}

@@ -133,7 +133,7 @@ func use(folder string) error {
 		if twice[name], err = synthtest.Load(folder, name+"-twice"); err != nil {
 			return err
 		}
-		for _, stack := range []string{name, name + "-firewall", name + "-entry"} {
+		for _, stack := range []string{name, name + "-firewall", name + "-entry", name + "-standby"} {
 			if everything[stack], err = synthtest.Load(folder, "everything-"+stack); err != nil {
 				return err
 			}

@@ -29,14 +29,15 @@ import (
 
 // The stacks of To-Do alone.
 var _ = ofPlatform("todo", stacks{
-	// The platform uses a table, a user pool and a domain's zone that exist already, and is the standby.
+	// The platform uses a table, a user pool and a domain's zone that exist already, replicates its secret, and is the
+	// standby.
 	"existing": func(stack awscdk.Stack, build *gofunction.Build) {
 		const tasks = "arn:aws:dynamodb:eu-west-1:123456789012:table/tasks"
 		zone := awsroute53.HostedZone_FromHostedZoneAttributes(stack, jsii.String("Zone"),
 			&awsroute53.HostedZoneAttributes{HostedZoneId: jsii.String("Z1"), ZoneName: jsii.String("example.com")})
 		todo.New(stack, "Todo", todo.Props{
 			Props: platform.Props{
-				Build: build, Standby: true,
+				Build: build, Standby: true, SecretReplicas: map[string]string{"us-east-1": ""},
 				DomainName: "tasks.example.com", HostedZone: zone,
 				TrustStore: httpapi.TrustStore{URI: "s3://trust/authorities.pem", Version: "3"},
 				Certificate: awscertificatemanager.NewCertificate(stack, jsii.String("Certificate"),

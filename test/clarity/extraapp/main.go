@@ -1,4 +1,4 @@
-// Command extraapp is an app with Clarity for a second region, whose attempts have an attribute of a team's own, and
+// Command extraapp is an app with Clarity, which another region has taken over from, whose attempts have an attribute of a team's own, and
 // whose function has a network and a layer.
 package main
 
@@ -13,14 +13,19 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/test/clarity/extraapp/own"
 )
 
 func main() {
 	defer props.Close()
 	app := awscdk.NewApp(nil)
-	p := clarity.New(awscdk.NewStack(app, jsii.String("clarity"), nil), "Clarity", clarity.Props{Props: platform.Props{
+	stack := awscdk.NewStack(app, jsii.String("clarity"), &awscdk.StackProps{
+		Env: &awscdk.Environment{Region: jsii.String("us-east-1")}})
+	p := clarity.New(stack, "Clarity", clarity.Props{Props: platform.Props{
 		RemoveWithStack: true, NoAlarms: true, NoDashboard: true, Extra: own.Extra(), Standby: true,
+		SecretReplicas: map[string]string{"eu-west-1": ""},
+		Tables:         table.DatabaseOptions{All: table.Options{Replicas: []table.Replica{{Region: "eu-west-1"}}}},
 		Own: platform.Own{Own: own.Own(), Build: gofunction.Start(context.Background(),
 			gofunction.Source{Directory: ".", Packages: []string{"courses"}})},
 	}})
