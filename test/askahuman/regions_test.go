@@ -1,0 +1,159 @@
+package askahuman
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// endpoint takes the webhooks of an agent in both regions.
+type endpoint struct {
+	mutex sync.Mutex
+	// taken are the paths of the webhooks that it took; down says that it takes none at /down.
+	taken []string
+	down  bool
+}
+
+func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if e.down && r.URL.Path == "/down" {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	e.taken = append(e.taken, r.URL.Path)
+}
+
+func (e *endpoint) times(path string) (n int) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	for _, one := range e.taken {
+		if one == path {
+			n++
+		}
+	}
+	return n
+}
+
+// A second region takes over. Everyone is who they were, on the standby and after it. The standby sends nothing. What
+// the first region had not sent is sent by the second, and what it had is not sent again.
+func TestRegions(t *testing.T) {
+	t.Parallel()
+	receiver := &endpoint{down: true}
+	at := httptest.NewServer(receiver)
+	t.Cleanup(at.Close)
+	data := t.TempDir()
+	start := func(arguments ...string) (runner *run.Runner, first, second *target) {
+		t.Helper()
+		app := onesynthtest.Suite{Platform: suite.Platform, App: "regionsapp", Arguments: arguments}
+		t.Cleanup(func() { app.Close() })
+		runner, err := run.Start(context.WithoutCancel(t.Context()), run.Options{Assembly: app.Assembly(t), Data: data,
+			NoSchedules: true, WebhookEndpoints: []string{at.URL}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(runner.Close)
+		of := func(construct string) *target {
+			outputs := map[string]string{}
+			for _, stack := range runner.Parts().Assembly.Stacks {
+				for name, output := range stack.Outputs {
+					outputs[name] = fmt.Sprint(output.Value)
+				}
+			}
+			made, err := onesynthtest.NewTarget(construct, outputs, runner.DynamoDB())
+			if err != nil {
+				t.Fatal(err)
+			}
+			made.Run = runner
+			return &target{&platform.Target{Target: made}}
+		}
+		return runner, of("First"), of("Second")
+	}
+
+	runner, first, second := start()
+	db, err := dynamo.New(first.Database, askahuman.AgentKeys(), first.Tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asker, answers := newClient(t, first).newAgent(), newClient(t, first).newPerson()
+	if asker.key, _, err = (&service.AgentKeys{DB: db}).Issue(t.Context(), asker.id); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(path string) string {
+		question := textQuestion(1)
+		question.CallbackURL = at.URL + path
+		return asker.ask(t, question).QuestionID
+	}
+	state := func(id string) func() string {
+		return func() string { return asker.question(t, id).Webhook.State }
+	}
+	answered, closed := ask("/up"), ask("/down")
+	answers.answer(t, textAnswer(answered))
+	asker.close(t, closed)
+	wait.For(t, "the state of the webhook", "delivered", state(answered), wait.On(first))
+	wait.Until(t, "an attempt at the other webhook fails", func() (any, bool) {
+		got := asker.question(t, closed).Webhook
+		return got, got.Attempts > 0
+	}, wait.On(first))
+	type known struct {
+		Stats   string
+		Secrets []string
+	}
+	who := func(on *target) known {
+		t.Helper()
+		there, someone := asker, answers
+		there.client, someone.client = newClient(t, on), newClient(t, on)
+		stats := someone.MustSend(t, http.MethodGet, "/human/stats", someone.header(), nil)
+		if again := someone.try(t, http.MethodPost, "/human/responses", textAnswer(answered)); again.Status < 400 {
+			t.Errorf("the person answers a question again: %v", again)
+		}
+		return known{string(stats.Body), there.webhookSecrets(t, http.MethodGet)}
+	}
+	before := who(first)
+	if !strings.Contains(before.Stats, `"total_points":`) || strings.Contains(before.Stats, `"total_points":0`) {
+		t.Errorf("the person has %s, want points", before.Stats)
+	}
+	same := func(what string, on *target) {
+		t.Helper()
+		if got := who(on); got.Stats != before.Stats || !slices.Equal(got.Secrets, before.Secrets) {
+			t.Errorf("%s: the person and the agent are %v, want %v", what, got, before)
+		}
+	}
+	same("on the standby", second)
+
+	runner.Close()
+	receiver.mutex.Lock()
+	receiver.down = false
+	receiver.mutex.Unlock()
+	runner, _, second = start("second")
+	same("after the fail-over", second)
+	asker.client = newClient(t, second)
+	wait.For(t, "the state of the webhook that the first region had not sent", "delivered", state(closed),
+		wait.On(second))
+	wait.Until(t, "the webhook that the first region had sent is looked at", func() (any, bool) {
+		text := runtest.Of(runner).Printed()
+		return text, strings.Contains(text, "delivered is not sent again")
+	}, wait.On(second))
+	for _, path := range []string{"/up", "/down"} {
+		if n := receiver.times(path); n != 1 {
+			t.Errorf("the endpoint took %d webhooks at %s, want one", n, path)
+		}
+	}
+	// What happens now is the second region's.
+	asker.close(t, ask("/new"))
+	wait.For(t, "webhooks of a new question", 1, func() int { return receiver.times("/new") }, wait.On(second))
+}
