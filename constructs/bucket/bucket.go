@@ -131,8 +131,7 @@ func (b *Bucket) addAccessLogs(scope constructs.Construct, p Props) {
 		// logging service may not use.
 		Encryption: awss3.BucketEncryption_S3_MANAGED,
 		Versioned:  jsii.Bool(true),
-		LifecycleRules: &[]*awss3.LifecycleRule{{Id: jsii.String("logs"),
-			Expiration: awscdk.Duration_Days(jsii.Number(p.LogRetention.Number()))}, former()},
+		LifecycleRules: logRules(p.LogRetention),
 		RemovalPolicy: awscdk.RemovalPolicy_RETAIN,
 	})
 	b.AccessLogs.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
@@ -148,6 +147,16 @@ func (b *Bucket) addAccessLogs(scope constructs.Construct, p Props) {
 		DestinationBucketName: b.AccessLogs.BucketName(),
 		LogFilePrefix:         &p.LogPrefix,
 	})
+}
+
+// logRules returns the rules by which access logs are deleted.
+func logRules(kept props.LogRetention) *[]*awss3.LifecycleRule {
+	rules := []*awss3.LifecycleRule{former()}
+	if kept != props.Forever {
+		rules = slices.Insert(rules, 0, &awss3.LifecycleRule{Id: jsii.String("logs"),
+			Expiration: awscdk.Duration_Days(jsii.Number(kept.Number()))})
+	}
+	return &rules
 }
 
 // pagesMaxAge is how long, in seconds, a browser need not ask again whether it may send a request.

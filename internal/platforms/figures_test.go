@@ -26,7 +26,7 @@ import (
 func TestGoldenFigures(t *testing.T) {
 	t.Parallel()
 	figuresIn(t, "operate/cost.md", func(text string) string {
-		for _, table := range [][]row{atRest(t), abuse(), monthly(t)} {
+		for _, table := range [][]row{atRest(t), abuse(), monthly(t), events(t), ways()} {
 			text = withTable(t, text, table)
 		}
 		return text
@@ -95,6 +95,26 @@ const (
 	priceOfSchedules, priceOfInvocations, priceOfGBSecond = 1.00, 0.20, 0.0000133334
 	// A million requests to a queue ("Amazon SQS pricing").
 	priceOfRequests = 0.40
+	// A custom metric ("Amazon CloudWatch pricing"), and a million events ("Amazon EventBridge pricing").
+	priceOfMetric, priceOfEvents = 0.30, 1.00
+	// A web ACL, a rule of it, and a million requests ("AWS WAF pricing").
+	priceOfACL, priceOfRule, priceOfInspections = 5.00, 1.00, 0.60
+	// A million requests over HTTPS from the United States ("Amazon CloudFront pricing"), and to a REST API ("Amazon API
+	// Gateway pricing").
+	priceOfDelivery, priceOfREST = 1.00, 3.50
+	// An hour of an interface endpoint in an Availability Zone ("AWS PrivateLink pricing"), and of a NAT gateway
+	// ("Amazon VPC pricing").
+	priceOfEndpointHour, priceOfGatewayHour = 0.01, 0.045
+	// A million write units replicated to a region ("Amazon DynamoDB pricing": replicated write request units).
+	priceOfReplicatedWrites = 0.625
+	// A million traces that are recorded ("AWS X-Ray pricing").
+	priceOfTraces = 5.00
+	// zones are how many Availability Zones a VPC has here. rulesOfFirewall are those of constructs/edge: two groups that
+	// AWS manages, and the rate of an address.
+	zones, rulesOfFirewall = 2, 3
+	// initSeconds is how long an instance takes to start, which AWS Lambda bills ("AWS Lambda standardizes billing for
+	// INIT Phase", AWS Compute Blog), and sharedStarts the share of requests that find no instance: both are assumed.
+	initSeconds, sharedStarts = 0.3, 0.01
 	// alarmsOfScaling is how many alarms Application Auto Scaling makes for each capacity that it scales.
 	alarmsOfScaling = 4
 	// pollsOfQueue are the requests a month with which AWS Lambda asks an empty queue: five pollers, 20 seconds each.
@@ -181,6 +201,54 @@ func atRest(t *testing.T) []row {
 		}
 	}
 	return append(table, sums)
+}
+
+// events is the table of what Props.Events adds to each platform at rest, to the zero props.
+func events(t *testing.T) []row {
+	t.Helper()
+	table := []row{{"US$ a month that events add at rest"}}
+	polls := costs[len(costs)-1]
+	parts := []row{{"Alarms"}, {polls.what}, {"Metrics, once the publisher reports"}, {"**Sum**"}}
+	for _, p := range platforms.All() {
+		table[0] = append(table[0], p.Schema.Title)
+		before, after := variants[p.Name()][platformtest.Zero], variants[p.Name()]["events"]
+		_, watchedBefore := watched(before)
+		_, watchedAfter := watched(after)
+		alarms := priceOfAlarm * float64(watchedAfter-watchedBefore)
+		polled := polls.of(t, after) - polls.of(t, before)
+		metrics := priceOfMetric * float64(len(after.described.Metrics)-len(before.described.Metrics))
+		for i, price := range []float64{alarms, polled, metrics, alarms + polled + metrics} {
+			parts[i] = append(parts[i], dollars(price))
+		}
+	}
+	return append(table, parts...)
+}
+
+// ways is the table of what stands before and around a platform, by the list prices.
+func ways() []row {
+	table := []row{{"What is added", "US$ a month", "US$ a million requests"}}
+	for _, way := range []struct {
+		what              string
+		month, ofRequests float64
+	}{
+		{"a firewall: web ACL with three rules, CloudFront", priceOfACL + rulesOfFirewall*priceOfRule,
+			priceOfInspections + priceOfDelivery},
+		{"a private entry: REST API, endpoint in two zones", zones * hours * priceOfEndpointHour, priceOfREST},
+		{"a VPC with a NAT gateway in each of two zones", zones * hours * priceOfGatewayHour, 0},
+		{"each service's interface endpoint, in place of the gateways", zones * hours * priceOfEndpointHour, 0},
+		{"a replica, for each write unit of a request", 0, priceOfReplicatedWrites},
+		{"`Tracing`, if all requests are traced", 0, priceOfTraces},
+		{"Lambda's INIT phase: one request of a hundred starts an instance, 0.3 s at 256 MB", 0,
+			1e6 * sharedStarts * initSeconds * runtest.DefaultMemory / 1024 * priceOfGBSecond},
+		{"each rule of `On`: its alarm", priceOfAlarm, 0},
+	} {
+		requests := dollars(way.ofRequests)
+		if exact := fmt.Sprintf("%.3f", way.ofRequests); !strings.HasSuffix(exact, "0") {
+			requests = exact
+		}
+		table = append(table, row{way.what, dollars(way.month), requests})
+	}
+	return table
 }
 
 func restOf(t *testing.T, p *platforms.Platform, stage string) (sum float64) {

@@ -47,7 +47,7 @@ func main() {
 	flag.StringVar(&p.module, "module", "", "path of the module, such as example.com/team/onesynth")
 	flag.StringVar(&p.folder, "dir", "", "repository of the team: a folder that is not there yet, or empty, or one "+
 		"that this command has written")
-	flag.StringVar(&p.documents, "docs", "", "what comes before /VERSION/docs/… in the addresses of alarms and errors, "+
+	flag.StringVar(&p.documents, "docs", "", "what comes before /VERSION/docs/… in addresses of alarms and errors, "+
 		"such as https://git.example.com/team/onesynth/-/blob; default: https://MODULE/blob")
 	flag.Parse()
 	p.checkout = "."
