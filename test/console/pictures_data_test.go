@@ -15,7 +15,7 @@ import (
 // fillForPictures uses the run as people do, and returns what docs/guide/console.md shows of it.
 func fillForPictures(t *testing.T, runner *run.Runner) []shot {
 	t.Helper()
-	items, trace := useForPictures(t, runner)
+	items, trace, drawn := useForPictures(t, runner)
 	see := func(text string) func(*browser.Tab) { return func(tab *browser.Tab) { tab.See(text) } }
 	click := func(name string) func(*browser.Tab) { return func(tab *browser.Tab) { tab.Click(name) } }
 	top := func(tab *browser.Tab) {
@@ -29,6 +29,7 @@ func fillForPictures(t *testing.T, runner *run.Runner) []shot {
 		},
 		{name: "trace", view: trace, steps: []func(*browser.Tab){see("API Gateway")}},
 		{name: "items", view: items},
+		{name: "map", view: drawn},
 	}
 }
 

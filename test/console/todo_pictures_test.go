@@ -10,8 +10,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
-// useForPictures keeps tasks in To-Do, and returns the views of its items and of a request.
-func useForPictures(t *testing.T, runner *run.Runner) (items, trace string) {
+// useForPictures keeps tasks in To-Do, and returns the views of its items, of a request, and of its map.
+func useForPictures(t *testing.T, runner *run.Runner) (items, trace, drawn string) {
 	t.Helper()
 	alice := clientOf(t, runner, "todo", "alice")
 	alice.send("POST", "/api/v1/users/me", map[string]string{"email": "alice@example.com", "name": "Alice"},
@@ -55,7 +55,8 @@ func useForPictures(t *testing.T, runner *run.Runner) (items, trace string) {
 		if strings.Contains(table.Stack, "todo") {
 			items = "#/tables/" + url.PathEscape(table.Name) + "?stack=" + url.QueryEscape(table.Stack) +
 				"&partition=" + url.QueryEscape("TASK#alice")
+			drawn = "#/map?stack=" + url.QueryEscape(table.Stack)
 		}
 	}
-	return items, trace
+	return items, trace, drawn
 }

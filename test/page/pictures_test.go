@@ -9,7 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-// The pictures of docs/platforms/people.md, by make screenshots.
+// The pictures of people.md and askahuman.md in docs/platforms, by make screenshots.
 func TestPictures(t *testing.T) {
 	folder := browser.Pictures(t)
 	// Who looks at the page has answered these, as others have.
@@ -38,6 +38,9 @@ func TestPictures(t *testing.T) {
 		"message that people see apologise?", 6, "Always", "Only if it is our fault", "Never")
 	askFor(t, "technical", "What is the first thing you look at when a build fails on someone else's machine?", 3)
 
+	report(t, askFor(t, "product", "Which of these two names would you rather click: the loud one, or the honest "+
+		"one?", 3), "It is an advertisement.")
+
 	for _, shot := range []struct {
 		name, path string
 		options    browser.Options
@@ -55,6 +58,11 @@ func TestPictures(t *testing.T) {
 		}},
 		{"me", "/me", browser.Options{Width: 800, Height: 700}, nil},
 		{"leaderboard", "/leaderboard", browser.Options{Width: 360, Height: 520}, nil},
+		{"operators", "/operator", browser.Options{Width: 800, Height: 620}, func(tab *browser.Tab) {
+			signIn(t, tab, "olga@example.com")
+			tab.See("It is an advertisement.")
+			tab.Until("(document.activeElement.blur(), true)")
+		}},
 	} {
 		shot.options.Before = `localStorage.setItem('ask-a-human.person', '"` + own + `"')`
 		tab := open(t, shot.path, shot.options)
