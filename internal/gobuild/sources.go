@@ -12,8 +12,8 @@ import (
 
 // Sources say where the source files of programs are, on this machine and outside of the module cache.
 type Sources struct {
-	// Modules are the folders of modules.
-	Modules []string
+	// Modules are the folders of modules, and Packages those of packages.
+	Modules, Packages []string
 	// Embedded are the folders with embedded files.
 	Embedded []string
 	// Workspace is the go.work file, if the toolchain uses one.
@@ -51,6 +51,7 @@ func FindSources(ctx context.Context, of Listing) (found Sources, err error) {
 		if len(fields) < 2 || strings.HasPrefix(fields[0], settings.GOMODCACHE+string(filepath.Separator)) {
 			continue
 		}
+		add(&found.Packages, fields[0])
 		add(&found.Modules, fields[1])
 		for _, name := range fields[2:] {
 			add(&found.Embedded, filepath.Dir(filepath.Join(fields[0], name)))

@@ -145,6 +145,31 @@ func (a *app) build(ctx context.Context, of *gobuild.Snapshot, settings string) 
 	return state + settings, nil
 }
 
+// has reports whether the app may be made of one of the files: of a package's folder or one with embedded files, of its
+// settings, or of what says where packages are. A folder that no package had may be one of the app's by now.
+func (a *app) has(ctx context.Context, files []string, functions []gobuild.Listing) (bool, error) {
+	if a == nil {
+		return false, nil
+	}
+	own, err := gobuild.FindSources(ctx, a.Listing)
+	if err != nil {
+		return true, err
+	}
+	var others []string
+	for _, listing := range functions {
+		found, err := gobuild.FindSources(ctx, listing)
+		if err != nil {
+			return true, err
+		}
+		others = slices.Concat(others, found.Packages, found.Embedded)
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		folder := filepath.Dir(file)
+		isOwn := slices.Contains(own.Packages, folder) || slices.Contains(own.Embedded, folder)
+		return isOwn || slices.Contains(a.files, file) || !slices.Contains(others, folder)
+	}), nil
+}
+
 // settings tells the app's further files apart, by the contents of all files.
 func (a *app) settings(files map[string][]byte) (settings string) {
 	if a == nil {

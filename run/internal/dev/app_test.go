@@ -2,7 +2,11 @@ package dev
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 )
 
 func TestGoRun(t *testing.T) {
@@ -19,6 +23,37 @@ func TestGoRun(t *testing.T) {
 		flags, packages, arguments := goRun(command)
 		if got := fmt.Sprint(flags, " ", packages, " ", arguments); got != want {
 			t.Errorf("%s: got %s, want %s", command, got, want)
+		}
+	}
+}
+
+// A file of functions alone is none of the app. One of which nobody knows what it is part of may be the app's.
+func TestAppHas(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":            "module example.com/m\n\ngo 1.26\n",
+		"main.go":           "package main\n\nimport _ \"example.com/m/schema\"\n\nfunc main() {}\n",
+		"schema/schema.go":  "package schema\n",
+		"lambdas/a/main.go": "package main\n\nimport _ \"example.com/m/schema\"\n\nfunc main() {}\n",
+	} {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := &app{Listing: gobuild.Listing{Directory: folder, Patterns: []string{"."}},
+		files: []string{filepath.Join(folder, "settings", appSettings)}}
+	functions := []gobuild.Listing{{Directory: folder, Patterns: []string{"./lambdas/a"}}}
+	for name, want := range map[string]bool{
+		"lambdas/a/main.go": false, "lambdas/a/new.go": false, "schema/schema.go": true, "schema/new.go": true,
+		"main.go": true, "go.mod": true, "settings/cdk.json": true, "new/new.go": true,
+	} {
+		if got, err := a.has(t.Context(), []string{filepath.Join(folder, name)}, functions); err != nil || got != want {
+			t.Errorf("%s: got %t, %v", name, got, err)
 		}
 	}
 }

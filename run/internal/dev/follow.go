@@ -214,7 +214,12 @@ func (f *Follower) begin(ctx context.Context) {
 	built, _ := f.buildFunctions(ctx, f.names())
 	f.debuggedAs = built[f.options.Debugged].Hash
 	// What was saved since the run began is in the app that is built, and not in the assembly.
-	if state, _ := f.app.build(ctx, f.source, f.settings); len(saved.Files) == 0 {
+	state, err := f.app.build(ctx, f.source, f.settings)
+	changed := false
+	if err == nil && len(saved.Files) > 0 {
+		changed, err = f.app.has(ctx, saved.Files, f.programs())
+	}
+	if err == nil && !changed {
 		f.applied = state
 	}
 }
