@@ -20,7 +20,8 @@ import (
 type Client struct {
 	// URL is the base URL of the API, such as "https://api.example.com". The paths of routes follow it.
 	URL string
-	// HTTP makes the requests. Nil: [http.DefaultClient]. A redirect is an answer, and is not followed.
+	// HTTP makes the requests, and follows no redirect: that is an answer. Nil: one with [http.DefaultTransport] and
+	// without a time-out.
 	HTTP *http.Client
 	// Header has headers of every request, such as the caller's Authorization. A request's own headers replace them.
 	Header http.Header
