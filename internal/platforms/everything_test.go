@@ -3,6 +3,7 @@ package platforms_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -17,19 +18,15 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
 
-	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
-	"github.com/onesynth-cdk/onesynth/constructs/clarity"
 	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
 	"github.com/onesynth-cdk/onesynth/constructs/edge"
 	"github.com/onesynth-cdk/onesynth/constructs/eventbus"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
-	"github.com/onesynth-cdk/onesynth/constructs/lingible"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
-	"github.com/onesynth-cdk/onesynth/constructs/todo"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
@@ -84,7 +81,11 @@ func declareEverything(app awscdk.App) {
 			}
 		}
 		common.SecretReplicas = map[string]string{"eu-central-1": "arn:aws:kms:eu-central-1:" + account + ":key/1a-2b"}
-		declared := withAllParts(p, in(name, region))
+		switchOn(p, platform.UserProps{RequireMFA: true, CallbackURLs: []string{"https://app.example.com/in"},
+			LogoutURLs: []string{"https://app.example.com"}, Email: identity.Email{From: "hello@example.com"}})
+		// Each construct embeds what it has declared.
+		parts := reflect.ValueOf(p.Declare(in(name, region))).Elem().FieldByName("Platform").Addr()
+		declared := parts.Interface().(*platform.Platform)
 		for _, event := range p.Whole.Publishing().Events {
 			declared.On(event.Name, eventbus.Target{Function: declared.Functions["report"]})
 			declared.On(event.Name, eventbus.Target{ID: event.Name + "Queued",
@@ -130,15 +131,12 @@ func declareStandby(p *platforms.Platform, stack awscdk.Stack, account string) {
 		UserPoolClients: []awscognito.IUserPoolClient{
 			awscognito.UserPoolClient_FromUserPoolClientId(stack, jsii.String("Client"), jsii.String("app"))},
 	}
-	switch props := p.Props.(type) {
-	case *askahuman.Props:
-		props.AgentKeys, props.Operators = true, users
-	case *todo.Props:
-		props.UserProps = users
-	case *clarity.Props:
-		props.UserProps = users
-	case *lingible.Props:
-		props.UserProps = users
+	switchOn(p, users)
+	// A page signs people in at the stack's own user pool.
+	for _, page := range []string{"Page", "OperatorPage"} {
+		if field := reflect.ValueOf(p.Props).Elem().FieldByName(page); field.IsValid() {
+			field.SetBool(false)
+		}
 	}
 	p.Declare(stack)
 }
@@ -186,26 +184,18 @@ func teamsOwn(described schema.Platform) schema.Own {
 	return own
 }
 
-// withAllParts declares a platform with its common props, and with all parts that its own props switch on.
-func withAllParts(p *platforms.Platform, stack awscdk.Stack) *platform.Platform {
-	users := platform.UserProps{RequireMFA: true, CallbackURLs: []string{"https://app.example.com/in"},
-		LogoutURLs: []string{"https://app.example.com"}, Email: identity.Email{From: "hello@example.com"}}
-	switch props := p.Props.(type) {
-	case *askahuman.Props:
-		props.AgentKeys, props.OperatorPage, props.ShareOptions, props.Shards = true, true, true, 4
-		props.Operators = users
-		return &askahuman.New(stack, p.ID, *props).Platform
-	case *todo.Props:
-		props.Page, props.UserProps = true, users
-		return &todo.New(stack, p.ID, *props).Platform
-	case *clarity.Props:
-		props.UserProps = users
-		return &clarity.New(stack, p.ID, *props).Platform
-	case *lingible.Props:
-		props.UserProps = users
-		return &lingible.New(stack, p.ID, *props).Platform
+// switchOn switches all parts on that props of one platform alone have, and lets people sign in as users says.
+func switchOn(p *platforms.Platform, users platform.UserProps) {
+	props := reflect.ValueOf(p.Props).Elem()
+	for i := range props.NumField() {
+		field := props.Type().Field(i)
+		switch less := strings.HasPrefix(field.Name, "Without") || strings.HasPrefix(field.Name, "Open"); {
+		case field.Type == reflect.TypeFor[platform.UserProps]():
+			props.Field(i).Set(reflect.ValueOf(users))
+		case field.Type.Kind() == reflect.Bool && !less:
+			props.Field(i).SetBool(true)
+		}
 	}
-	panic(fmt.Sprintf("%s has props of the type %T: switch its parts on here", p.Name(), p.Props))
 }
 
 // All of each platform, switched on together in one app, becomes templates that AWS CloudFormation takes.
