@@ -102,6 +102,17 @@ var withoutEffect = map[string]typeEntry{
 	"AWS::ApiGateway::Method":     {ref: id(12)},
 	"AWS::ApiGateway::Deployment": {ref: id(6), attributes: map[string]give{"DeploymentId": ref}},
 	"AWS::ApiGateway::Stage":      {nameProperty: "StageName"},
+	"AWS::ApiGateway::DomainNameV2": {nameProperty: "DomainName", arn: arn("apigateway", "/domainnames/"), ref: ownARN,
+		attributes: map[string]give{"DomainNameArn": ownARN, "DomainNameId": id(10)}},
+	"AWS::ApiGateway::BasePathMappingV2": numbered("apigateway", "/basepathmappings/", "BasePathMappingArn"),
+	"AWS::ApiGateway::DomainNameAccessAssociation": numbered("apigateway", "/domainnameaccessassociations/",
+		"DomainNameAccessAssociationArn"),
+
+	"AWS::Logs::DeliverySource": {nameProperty: "Name", limit: 60, arn: arn("logs", "delivery-source:"),
+		attributes: map[string]give{"Arn": ownARN}},
+	"AWS::Logs::DeliveryDestination": {nameProperty: "Name", limit: 60, arn: arn("logs", "delivery-destination:"),
+		attributes: map[string]give{"Arn": ownARN}},
+	"AWS::Logs::Delivery": {ref: id(16), attributes: map[string]give{"DeliveryId": ref}},
 
 	"AWS::CloudFront::Distribution": {ref: edgeID, attributes: map[string]give{
 		"Id": ref, "DomainName": func(r *Resource) (string, error) {

@@ -65,6 +65,10 @@ func TestWithoutEffect(t *testing.T) {
 			map[string]string{"": "E[0-9A-Z]{13}", "DomainName": `d[0-9a-z]{13}\.cloudfront\.net`}},
 		"private API": {"AWS::ApiGateway::RestApi", `{"Name": "entry"}`,
 			map[string]string{"": "[0-9a-z]{10}", "RootResourceId": "[0-9a-z]{9}"}},
+		"private name": {"AWS::ApiGateway::DomainNameV2", `{"DomainName": "tasks.example.com"}`, map[string]string{
+			"DomainNameArn": `arn:aws:apigateway:us-east-1:000000000000:/domainnames/tasks\.example\.com`}},
+		"access logs": {"AWS::Logs::DeliveryDestination", `{"Name": "firewall"}`, map[string]string{
+			"": "firewall", "Arn": "arn:aws:logs:us-east-1:000000000000:delivery-destination:firewall"}},
 		"config rule": {"AWS::Config::ConfigRule", `{"ConfigRuleName": "encrypted"}`,
 			map[string]string{"": "encrypted", "Compliance.Type": "INSUFFICIENT_DATA"}},
 	} {
