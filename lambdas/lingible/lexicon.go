@@ -9,7 +9,7 @@ import (
 )
 
 // entryKind is the sort key of a term in Lexicon.
-const entryKind = "METADATA#lexicon"
+const entryKind = lingible.EntryKind
 
 // entryItem is a term in Lexicon.
 type entryItem struct {
@@ -24,7 +24,7 @@ type entryItem struct {
 // newEntryItem is the item of an entry that [lingible.Entry.Check] accepts. The indexes of the quiz
 // have only the terms that the quiz asks about.
 func newEntryItem(entry lingible.Entry, now time.Time) entryItem {
-	item := entryItem{key: key{termKey(entry.Slug()), entryKind}, Entry: entry, Source: entry.Sources[0],
+	item := entryItem{key: keyOf(lingible.EntryKey(entry.Slug())), Entry: entry, Source: entry.Sources[0],
 		LastUpdated: now}
 	if !entry.IsQuizEligible {
 		item.QuizCategory = ""
@@ -37,7 +37,7 @@ func newEntryItem(entry lingible.Entry, now time.Time) entryItem {
 
 // entry reads the term of the lexicon with a slug; false: there is none.
 func (s *Service) entry(ctx context.Context, slug string) (entry lingible.Entry, found bool, err error) {
-	found, err = s.DB.Get(ctx, "GetEntry", &entry, termKey(slug), entryKind)
+	found, err = s.DB.Get(ctx, "GetEntry", &entry, lingible.EntryKey(slug)...)
 	return entry, found, err
 }
 

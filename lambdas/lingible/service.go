@@ -116,6 +116,9 @@ type key struct {
 	SK string `dynamodbav:"SK"`
 }
 
+// keyOf returns a key of package platforms/lingible.
+func keyOf(values []any) key { return key{values[0].(string), values[1].(string)} }
+
 func (k key) values() []any { return []any{k.PK, k.SK} }
 
 // first reads the first item of a query; false: there is none.

@@ -336,7 +336,7 @@ func newSubmissionItem(submission lingible.Submission) submissionItem {
 	return item
 }
 
-func submissionKey(slug, id string) key { return key{termKey(slug), "SUBMISSION#" + id} }
+func submissionKey(slug, id string) key { return keyOf(lingible.SubmissionKey(slug, id)) }
 
 // referenceItem is an item of a user that names a submission: VOTE# and SUBMITTED#.
 type referenceItem struct {

@@ -168,7 +168,7 @@ type translationItem struct {
 // translationPrefix begins the sort keys of translations.
 const translationPrefix = "TRANSLATION#"
 
-func translationKey(user, id string) key { return key{userKey(user), translationPrefix + id} }
+func translationKey(user, id string) key { return keyOf(lingible.TranslationKey(user, id)) }
 
 // storeTranslation charges a translation at a moment, and keeps it for as long as the tier says. It returns
 // [retry.ErrStale] if the usage has another tier or day than was read, or if the limit is reached.

@@ -223,7 +223,7 @@ type (
 	}
 )
 
-func profileKey(user string) key { return key{userKey(user), "PROFILE"} }
+func profileKey(user string) key { return keyOf(lingible.UserKey(user)) }
 func usageKey(user string) key   { return key{userKey(user), "USAGE#LIMITS"} }
 
 // tombstoneKey does not name the user, whose account is deleted.

@@ -92,7 +92,7 @@ func (s *Service) deleteAtOnce(ctx context.Context, id string) (read todo.User, 
 		return todo.User{}, false, false, err
 	}
 	writes := []dynamo.Write{
-		dynamo.Delete(table, userKey(id), unchanged(read)),
+		dynamo.Delete(table, todo.UserKey(id), unchanged(read)),
 		deleteEmail(read),
 		dynamo.Delete(table, countsKey(id), dynamo.Absent("deletion").And(
 			dynamo.Equal("pending", count.Pending), dynamo.Equal("in_progress", count.InProgress),
@@ -128,7 +128,7 @@ func (s *Service) deleteAtOnce(ctx context.Context, id string) (read todo.User, 
 func (s *Service) beginDeletion(ctx context.Context, read todo.User, deletion Deletion) error {
 	mark := expression.Set(dynamo.Name("deletion"), expression.Value(deletion.ID))
 	writes := []dynamo.Write{
-		dynamo.Delete(table, userKey(read.ID), unchanged(read)),
+		dynamo.Delete(table, todo.UserKey(read.ID), unchanged(read)),
 		deleteEmail(read),
 		dynamo.Update(table, countsKey(read.ID), mark, dynamo.Absent("deletion")),
 	}

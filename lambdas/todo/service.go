@@ -56,10 +56,10 @@ const table = "AppData"
 
 // The keys of the items. Callers' text is the last part of a key, so that keys differ for any text.
 const (
-	metadata          = "METADATA"
-	userPrefix        = "USER#"
+	metadata          = todo.Metadata
+	userPrefix        = todo.UserPrefix
 	emailPrefix       = "EMAIL#"
-	taskPrefix        = "TASK#"
+	taskPrefix        = todo.TaskPrefix
 	countsPrefix      = "COUNTS#"
 	idempotencyPrefix = "IDEMPOTENCY#"
 	ownerPrefix       = "OWNER#"

@@ -27,8 +27,6 @@ type taskItem struct {
 	todo.Task
 }
 
-func taskKey(user, id string) []any { return []any{taskPrefix + user, taskPrefix + id} }
-
 func newTaskItem(user string, t todo.Task) taskItem {
 	owner := ownerPrefix + user
 	item := taskItem{PK: taskPrefix + user, SK: taskPrefix + t.ID, GSI1PK: owner, GSI1SK: statusKey(t.Status) + t.ID,
@@ -174,7 +172,7 @@ func (s *Service) read(ctx context.Context, user, id string, ifVersion int) (tod
 // stored reads a task as it is now, also of a user who is being deleted.
 func (s *Service) stored(ctx context.Context, user, id string) (task todo.Task, found bool, err error) {
 	var item taskItem
-	found, err = s.DB.Get(ctx, "GetTask", &item, taskKey(user, id)...)
+	found, err = s.DB.Get(ctx, "GetTask", &item, todo.TaskKey(user, id)...)
 	return item.task(), found, err
 }
 
@@ -204,7 +202,7 @@ func (s *Service) write(ctx context.Context, w write) error {
 	}
 	if w.tasks == nil {
 		for _, task := range w.read {
-			writes = append(writes, dynamo.Delete(table, taskKey(w.user, task.ID),
+			writes = append(writes, dynamo.Delete(table, todo.TaskKey(w.user, task.ID),
 				dynamo.Equal("version", task.Version)))
 		}
 	}

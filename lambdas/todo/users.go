@@ -20,8 +20,6 @@ type userItem struct {
 	todo.User
 }
 
-func userKey(id string) []any { return []any{userPrefix + id, metadata} }
-
 func putUser(u todo.User, condition expression.ConditionBuilder) dynamo.Write {
 	return dynamo.Put(table, userItem{PK: userPrefix + u.ID, SK: metadata, User: u}, condition)
 }
@@ -69,7 +67,7 @@ func (s *Service) CreateUser(ctx context.Context, id string, in todo.UserBody) (
 // GetUser reads a user. It returns [todo.ErrUserNotFound].
 func (s *Service) GetUser(ctx context.Context, id string) (todo.User, error) {
 	var item userItem
-	found, err := s.DB.Get(ctx, "GetUser", &item, userKey(id)...)
+	found, err := s.DB.Get(ctx, "GetUser", &item, todo.UserKey(id)...)
 	if err != nil {
 		return todo.User{}, err
 	}
