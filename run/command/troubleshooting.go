@@ -10,6 +10,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/document"
@@ -17,13 +18,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/lakecommand"
 )
 
-const (
-	// documents begins the address of the library's files, before the version: whoever publishes the module under
-	// another path chooses another one.
-	documents = "https://github.com/onesynth-cdk/onesynth/blob"
-	// troubleshooting is the page that explains errors.
-	troubleshooting = "docs/guide/troubleshooting.md"
-)
+// troubleshooting is the page that explains errors.
+const troubleshooting = "docs/guide/troubleshooting.md"
 
 // explained are the errors that headings of the page explain, by the headings' anchors.
 var explained = []struct {
@@ -74,7 +70,7 @@ func explanations(err error) (addresses []string) {
 	}
 	for _, heading := range explained {
 		if heading.is(err) {
-			addresses = append(addresses, documents+"/"+revision+"/"+troubleshooting+"#"+heading.anchor)
+			addresses = append(addresses, scaffold.Documents+"/"+revision+"/"+troubleshooting+"#"+heading.anchor)
 		}
 	}
 	return addresses

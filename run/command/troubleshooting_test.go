@@ -21,6 +21,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/loopback"
+	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
 	"github.com/onesynth-cdk/onesynth/run/internal/aws"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
@@ -216,7 +217,7 @@ func TestTroubleshooting(t *testing.T) {
 			// Only a newer page could explain a flag that the command does not know.
 			ours := strings.HasPrefix(text, "onesynth: ") || strings.HasPrefix(text, "Node.js ")
 			if ours && anchor != "an-old-onesynth" {
-				text += fmt.Sprintf("see %s/main/%s#%s\n", documents, troubleshooting,
+				text += fmt.Sprintf("see %s/main/%s#%s\n", scaffold.Documents, troubleshooting,
 					anchor)
 			}
 			if diff := cmp.Diff(text, provoke(t)); diff != "" {

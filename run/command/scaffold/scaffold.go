@@ -32,6 +32,10 @@ var templates embed.FS
 // DevelopmentVersion is the version that a go.mod names for a library in a folder.
 const DevelopmentVersion = "v0.0.0"
 
+// Documents begins the address of the library's files, before the version: whoever publishes the module under another
+// path chooses another one.
+const Documents = "https://github.com/onesynth-cdk/onesynth/blob"
+
 // Limits of a name.
 const longestName = 40
 
@@ -67,6 +71,8 @@ type Project struct {
 // names are what the templates use.
 type names struct {
 	Name, Module, Library, Version string
+	// Documents is the constant.
+	Documents string
 	// Title is the name as people write it, Platform as packages do, and ID as constructs do.
 	Title, Platform, ID string
 	// Construct is the folder of the construct, and Package its last element.
@@ -193,7 +199,7 @@ func checkFolder(folder string) error {
 // render returns the contents of all files, by name.
 func (p Project) render() (map[string][]byte, error) {
 	words := strings.Split(p.Name, "-")
-	n := names{Name: p.Name, Module: p.Module, Library: LibraryModule(), Version: p.Version,
+	n := names{Name: p.Name, Module: p.Module, Library: LibraryModule(), Version: p.Version, Documents: Documents,
 		Platform: strings.Join(words, ""), Construct: "construct", Package: "construct", From: p.From}
 	for _, word := range words {
 		n.ID += strings.ToUpper(word[:1]) + word[1:]

@@ -96,8 +96,11 @@ type taking struct {
 	files   map[string][]byte
 }
 
-// add adds a file, or all files below a folder but for modules of their own and what the tests of all platforms have
-// below a construct.
+// originTest compares a contract with that of the platform's origin. The contract of another platform goes its own way.
+const originTest = "origin_test.go"
+
+// add adds a file, or all files below a folder but for modules of their own, what the tests of all platforms have below
+// a construct, and what compares the platform with its origin.
 func (t taking) add(from string) error {
 	return fs.WalkDir(t.library, from, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -108,6 +111,9 @@ func (t taking) add(from string) error {
 			if err == nil || name == path.Join("constructs", t.name, "testdata") {
 				return fs.SkipDir
 			}
+			return nil
+		}
+		if path.Base(name) == originTest {
 			return nil
 		}
 		t.files[name], err = fs.ReadFile(t.library, name)
@@ -147,7 +153,7 @@ var (
 func (t taking) rewrite() error {
 	library := LibraryModule()
 	own := regexp.MustCompile(regexp.QuoteMeta(library) + `/((?:` + strings.Join(parents(), "|") + `)/` + t.name + `\b)`)
-	address := "https://" + library + "/blob/main/"
+	address := Documents + "/main/"
 	for name, content := range t.files {
 		text := string(content)
 		switch path.Ext(name) {
