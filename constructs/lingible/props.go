@@ -38,8 +38,8 @@ func (p Props) declaration() platform.Declaration {
 	p.LocalPort = cmp.Or(p.LocalPort, 8083)
 	p.VotesToApprove = cmp.Or(p.VotesToApprove, 10)
 	p.TimeZone = cmp.Or(p.TimeZone, "America/Chicago")
-	return platform.Declaration{Module: module, Accepted: p.Accepted(), Check: p.check, Props: p.Props, UserProps: p.UserProps, Model: p.Model,
-		Environment: p.environment()}
+	return platform.Declaration{Module: module, Accepted: p.Accepted(), Check: p.check, Props: p.Props, UserProps: p.UserProps,
+		Model: p.Model, Environment: p.environment()}
 }
 
 func (p Props) check(f *finding.List, _ string) {

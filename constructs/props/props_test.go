@@ -65,13 +65,14 @@ type noConstruct struct{ constructs.Construct }
 
 func TestLogRetention(t *testing.T) {
 	t.Parallel()
-	for _, right := range []props.LogRetention{0, props.OneDay, props.OneMonth, props.TenYears} {
+	for _, right := range []props.LogRetention{0, props.OneDay, props.OneMonth, props.ThirteenMonths,
+		props.EighteenMonths, props.ThreeYears, props.TenYears, props.Forever} {
 		var f finding.List
 		if right.Check(&f, "Props.LogRetention"); f.Err() != nil || right.Days() == "" {
 			t.Errorf("%d days: got %v, want no finding", right, f.Err())
 		}
 	}
-	for _, wrong := range []props.LogRetention{-1, 2, 31, 36500} {
+	for _, wrong := range []props.LogRetention{-2, 2, 31, 36500} {
 		var f finding.List
 		if wrong.Check(&f, "Props.LogRetention"); f.Err() == nil {
 			t.Errorf("%d days: got no finding, want one", wrong)

@@ -27,8 +27,8 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 	got, err := warnings(folder)
-	if want := []string{"warning: Stage/c: late", "warning: a/Shop: 2 of 3 alarms notify no one", "warning: b: odd"}; err != nil ||
-		!slices.Equal(got, want) {
+	want := []string{"warning: Stage/c: late", "warning: a/Shop: 2 of 3 alarms notify no one", "warning: b: odd"}
+	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v", got, err)
 	}
 }

@@ -31,8 +31,8 @@ func (p Props) Validate() error { return p.declaration().Validate(p.Described())
 // declaration is what the platform is declared with, with the defaults that are its own.
 func (p Props) declaration() platform.Declaration {
 	p.LocalPort = cmp.Or(p.LocalPort, 8081)
-	return platform.Declaration{Module: module, Accepted: p.Accepted(), Check: p.check, Props: p.Props, UserProps: p.UserProps,
-		LakeProps: p.LakeProps}
+	return platform.Declaration{Module: module, Accepted: p.Accepted(), Check: p.check, Props: p.Props,
+		UserProps: p.UserProps, LakeProps: p.LakeProps}
 }
 
 func (p Props) check(f *finding.List, _ string) {
