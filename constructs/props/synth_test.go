@@ -17,7 +17,7 @@ func TestWarnings(t *testing.T) {
 			"a": {"metadata": {"/a/Shop": [{"type": "aws:cdk:info", "data": "that is well"}, {"type": "aws:cdk:warning", "data": "2 of 3 alarms notify no one"}]}}}}`,
 		"stage/manifest.json": `{"artifacts": {"c": {"metadata": {
 			"/Stage/c": [{"type": "aws:cdk:warning", "data": "late"}]}}}}`,
-		"b.metadata.json":     `{"/b": [{"type": "aws:cdk:warning", "data": "odd"}]}`,
+		"b.metadata.json": `{"/b": [{"type": "aws:cdk:warning", "data": "odd"}]}`,
 	} {
 		if err := os.MkdirAll(filepath.Join(folder, filepath.Dir(name)), 0o700); err != nil {
 			t.Fatal(err)
