@@ -27,8 +27,8 @@ type Rendering struct {
 	Terms []string
 	// Glosses explain those terms of a text in slang that stay in it, each once.
 	Glosses []Gloss
-	// Meanings explain the terms that were replaced, or put in of a translation to slang, each once, in the order of the
-	// text. Of a model they are the terms that the lexicon finds in the slang.
+	// Meanings explain the terms that were replaced, or put in of a translation to slang, each once, in the order of
+	// the text. Of a model they are the terms that the lexicon finds in the slang.
 	Meanings []Gloss
 }
 

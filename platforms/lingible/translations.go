@@ -32,7 +32,7 @@ type Translation struct {
 type ChargedTranslation struct {
 	Translation
 	// Glosses are empty of a translation to slang.
-	Glosses    []Gloss `json:"glosses,omitempty" nullable:"false" doc:"Terms that stay in the translation, since no plain words are known that fit in their place."`
+	Glosses []Gloss `json:"glosses,omitempty" nullable:"false" doc:"Terms that stay in the translation, since no plain words are known that fit in their place."`
 	// Meanings are empty of an unchanged text.
 	Meanings   []Gloss `json:"meanings,omitempty" nullable:"false" doc:"What the terms of slang mean that the translation replaced or, to slang, put in."`
 	Unchanged  bool    `json:"unchanged" doc:"Whether the translation is the text itself, which is not charged."`

@@ -2,8 +2,8 @@ package todo
 
 import "github.com/onesynth-cdk/onesynth/schema"
 
-// withPage adds the page on which people keep their tasks. All that it shows it reads from the routes of users, with the
-// token of whoever has signed in.
+// withPage adds the page on which people keep their tasks. All that it shows it reads from the routes of users, with
+// the token of whoever has signed in.
 func withPage(p *schema.Platform) {
 	p.AddPage(schema.Function{
 		Name:        "taskpage",

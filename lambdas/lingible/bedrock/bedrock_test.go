@@ -187,7 +187,8 @@ func TestTermsToSlang(t *testing.T) {
 	l := open(t, server.Environment(nil))
 	got, err := l.Translate(t.Context(),
 		lingible.TranslationInput{Text: "That rizz is excellent.", Direction: lingible.ToSlang, Region: "GB"})
-	want := lingible.Rendering{Text: "It's fire.", Confidence: 0.5, Terms: []string{"fire"}, Meanings: []lingible.Gloss{fire}}
+	want := lingible.Rendering{Text: "It's fire.", Confidence: 0.5, Terms: []string{"fire"},
+		Meanings: []lingible.Gloss{fire}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("got %v (-want +got):\n%s", err, diff)
 	}

@@ -4,6 +4,9 @@ import {dropDraft, keepDraft} from './store.js';
 
 const pause = 1_500, later = 15_000;
 
+/** saving are the saves that are under way, by name. A view that comes back waits for the one that it left behind. */
+export const saving = new Map();
+
 /**
  * autosave keeps values under a name of a draft, and saves them: save(values) returns what to change in them, or
  * throws a Problem. tell gets waiting, saving, saved or the kind of a Problem, with the Problem. When the signal ends,
@@ -38,7 +41,11 @@ export function autosave(name, values, {save, tell, signal}) {
   /** flush saves now, and returns the Problem that prevents it, or null. */
   function flush() {
     clearTimeout(timer);
-    running ??= run().finally(() => { running = null; });
+    running ??= run().finally(() => {
+      running = null;
+      saving.delete(name);
+    });
+    saving.set(name, running);
     return running;
   }
 
