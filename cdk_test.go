@@ -57,8 +57,9 @@ func TestPlatforms(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, main := range constructs {
-		name := filepath.Base(filepath.Dir(main))
-		if !slices.Contains(append(namesOf(all), "console", "page", "security", "todopage"), name) {
+		// The tests of a platform's page are beside it; those of Ask-a-Human's are test/page.
+		name := strings.TrimSuffix(filepath.Base(filepath.Dir(main)), "page")
+		if !slices.Contains(append(namesOf(all), "console", "security", ""), name) {
 			t.Errorf("test/%s tests no platform of the list", name)
 		}
 	}

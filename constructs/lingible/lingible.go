@@ -40,6 +40,8 @@ type Lingible struct {
 	// runs, scores the trending terms. AccountCleaner, which Cleaning invokes, removes everything of users who have
 	// deleted their accounts.
 	Exporter, TrendingJob, AccountCleaner *gofunction.Function
+	// WebPage serves the page for people. It is nil without Props.Page.
+	WebPage *gofunction.Function
 	// Validation, Exporting and Cleaning hand the changes of tables to functions.
 	Validation, Exporting, Cleaning *stream.Mapping
 	// Revalidation runs every 5 minutes, and Scoring every day at 06:00 UTC. Their dead-letter
@@ -53,19 +55,20 @@ type Lingible struct {
 
 // Handlers returns the source of the platform's functions, for [gofunction.Start].
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
-	return platform.Handlers(module, lingible.Platform().Publishing(), architecture)
+	return platform.Handlers(module, lingible.With(lingible.Parts{Page: true}).Publishing(), architecture)
 }
 
 // New declares the platform. It ends the program, by [props.Fatal], with the error of
 // [Props.Validate], or of [gofunction.Build.Wait], before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Lingible {
 	l := &Lingible{}
-	platform.Declare(l, scope, id, p.described(), p.declaration())
+	platform.Declare(l, scope, id, p.Described(), p.declaration())
 	l.LingibleAPI, l.ProfileCreator, l.LexiconSeeder = l.Functions["lingibleapi"], l.Functions["profilecreator"],
 		l.Functions["lexiconseeder"]
 	l.SubmissionValidator, l.Revalidator = l.Functions["submissionvalidator"], l.Functions["revalidator"]
 	l.Exporter, l.TrendingJob, l.AccountCleaner = l.Functions["exporter"], l.Functions["trendingjob"],
 		l.Functions["accountcleaner"]
+	l.WebPage = l.Functions["webpage"]
 	l.Validation, l.Exporting, l.Cleaning = l.Streams["submissionvalidator"], l.Streams["exporter"],
 		l.Streams["accountcleaner"]
 	l.Revalidation, l.Scoring = l.Schedules["revalidator"], l.Schedules["trendingjob"]
@@ -73,11 +76,12 @@ func New(scope constructs.Construct, id string, p Props) *Lingible {
 	return l
 }
 
-// described is the schema with these props: only the construct's own user pool invokes the
+// Described returns the platform with the parts that the props choose. Only the construct's own user pool invokes the
 // function of sign-ups.
-func (p Props) described() schema.Platform {
-	described := lingible.Platform()
-	if p.JWTIssuer != "" || p.UserPool != nil {
+func (p Props) Described() schema.Platform {
+	ownPool := p.HasOwnPool(p.JWTIssuer)
+	described := p.Publishing(lingible.With(lingible.Parts{Page: p.Page && ownPool}))
+	if !ownPool {
 		return described.Without("profilecreator")
 	}
 	return described

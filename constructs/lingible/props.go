@@ -12,8 +12,8 @@ import (
 // Props configure Lingible. The zero value gives all of it with secure defaults.
 type Props struct {
 	// Props are the props of every platform. JWTIssuer issues the tokens of users. LocalPort is 8083 by default.
-	// Functions are "lingibleapi", which has 15 seconds by default, "profilecreator" with 4, "submissionvalidator",
-	// "exporter" and "lexiconseeder" with 60, "trendingjob" with 120, "revalidator" with 290 and "accountcleaner" with
+	// Functions are "lingibleapi", which has 15 seconds by default, "webpage", "profilecreator" with 4,
+	// "submissionvalidator", "exporter" and "lexiconseeder" with 60, "trendingjob" with 120, "revalidator" with 290 and "accountcleaner" with
 	// 300.
 	platform.Props
 	// UserProps are the props of every platform that people sign in to.
@@ -27,11 +27,14 @@ type Props struct {
 	// TimeZone is the IANA name of the zone whose midnight begins the day of every daily limit,
 	// such as "Europe/Vienna". Default: America/Chicago.
 	TimeZone string
+	// Page adds the page / on which people translate, vote for words and take the quiz. They sign in at the construct's
+	// own user pool. Default: there is none, and people use the API.
+	Page bool
 }
 
 // Validate returns a [finding.List] with all invalid props, or nil. [New] does the same first, and
 // also checks what depends on the stack's region.
-func (p Props) Validate() error { return p.declaration().Validate(p.described()) }
+func (p Props) Validate() error { return p.declaration().Validate(p.Described()) }
 
 // declaration is what the platform is declared with, with the defaults that are its own.
 func (p Props) declaration() platform.Declaration {
@@ -44,6 +47,7 @@ func (p Props) declaration() platform.Declaration {
 
 func (p Props) check(f *finding.List, _ string) {
 	f.Limits("Props", p)
+	p.CheckPage(f, p.Page, p.JWTIssuer)
 	if _, err := validate.Zone(p.TimeZone); err != nil {
 		f.Add("Props.TimeZone", p.TimeZone, `the IANA name of a time zone, such as "Europe/Vienna"`,
 			"leave it empty for America/Chicago")

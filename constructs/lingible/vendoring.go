@@ -15,4 +15,5 @@ import (
 	_ "github.com/onesynth-cdk/onesynth/lambdas/lingible/revalidator"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/lingible/submissionvalidator"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/lingible/trendingjob"
+	_ "github.com/onesynth-cdk/onesynth/lambdas/lingible/webpage"
 )

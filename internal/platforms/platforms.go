@@ -51,7 +51,7 @@ func All() []*Platform {
 			clarityplatform.Platform()),
 		list("Lingible", "people translate slang, and keep its lexicon", lingible.New, lingible.Handlers,
 			func(p *lingible.Props) *platform.Props { return &p.Props },
-			lingibleplatform.Platform()),
+			lingibleplatform.Platform(), lingibleplatform.With(lingibleplatform.Parts{Page: true})),
 	}
 }
 

@@ -27,8 +27,8 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 	if err := on.Flush(t); err != nil {
 		t.Fatal(err)
 	}
-	get := func(path string) onesynthtest.Probe {
-		return onesynthtest.Probe{Function: "LingibleAPI", Name: path,
+	get := func(function, path string) onesynthtest.Probe {
+		return onesynthtest.Probe{Function: function, Name: path,
 			Do: func(t testing.TB) (onesynthtest.Reply, error) {
 				return one.Send(t.Context(), http.MethodGet, path, nil, nil)
 			}}
@@ -61,7 +61,8 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 			}
 			return r, err
 		}},
-		get("/trending?category=slang"), get("/quiz/question?category=food"),
+		get("LingibleAPI", "/trending?category=slang"), get("LingibleAPI", "/quiz/question?category=food"),
+		get("WebPage", "/"),
 		probe("ProfileCreator", func(t testing.TB) error {
 			event := events.CognitoEventUserPoolsPostConfirmation{
 				CognitoEventUserPoolsHeader: events.CognitoEventUserPoolsHeader{

@@ -13,7 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-var suite = platform.Suite{Platform: lingible.Platform(), Construct: "Lingible",
+var suite = platform.Suite{Platform: lingible.With(lingible.Parts{Page: true}), Construct: "Lingible",
 	Errors: []any{api.ErrorResponse{}}}
 
 func TestMain(m *testing.M) { suite.Main(m) }

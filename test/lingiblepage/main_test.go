@@ -1,0 +1,116 @@
+// Package lingiblepage checks the page of Lingible in a real browser, over a run of its assembly.
+//
+// Each tab is a person of its own, who has signed in. The tests share the run, which has the lexicon, and the browser.
+package lingiblepage
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/browser"
+)
+
+var suite = browser.Suite{Options: run.Options{Stacks: []string{"*lingible*"}, MaxInstances: 2}}
+
+func TestMain(m *testing.M) { suite.Main(m) }
+
+func TestBundle(t *testing.T) {
+	t.Parallel()
+	browser.CheckBundle(t, "../../lambdas/lingible/page")
+}
+
+// loaded loads the lexicon once, and scores what is trending.
+var loaded sync.Once
+
+// person is someone who translates, also elsewhere than on the page.
+type person struct {
+	t    *testing.T
+	name string
+	api  *onesynthtest.Client
+}
+
+// someone is a person whom the platform does not know yet.
+func someone(t *testing.T) person {
+	t.Helper()
+	target := suite.Target(t, "Lingible")
+	loaded.Do(func() {
+		if err := target.Run.LoadInitialData(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := target.Run.RunSchedule(t.Context(), target.Schedule(t, "TrendingJobSchedule")); err != nil {
+			t.Fatal(err)
+		}
+	})
+	name := onesynthtest.Unique("ann")
+	return person{t, name, target.As(t, name)}
+}
+
+// premium is a premium user.
+func premium(t *testing.T) person {
+	t.Helper()
+	p := someone(t)
+	p.do(http.MethodPost, "/user/upgrade", nil, http.StatusOK)
+	return p
+}
+
+// open signs the person in.
+func (p person) open(options browser.Options) *browser.Tab {
+	p.t.Helper()
+	runner, tabs := suite.Start(p.t)
+	tab := tabs.Open(p.t, runner.URL("")+"/", options)
+	tab.SignIn(p.name, "#text")
+	return tab
+}
+
+func (p person) do(method, path string, body any, status int) []byte {
+	p.t.Helper()
+	r := p.api.Try(p.t, method, path, body)
+	if r.Status != status {
+		p.t.Fatalf("got %v, want %d", r, status)
+	}
+	return r.Body
+}
+
+// used is how many translations were charged today.
+func (p person) used() int {
+	p.t.Helper()
+	var usage struct {
+		Used int `json:"daily_used"`
+	}
+	if err := json.Unmarshal(p.do(http.MethodGet, "/user/usage", nil, http.StatusOK), &usage); err != nil {
+		p.t.Fatal(err)
+	}
+	return usage.Used
+}
+
+// proposes submits a term. It is open to votes if the meaning has two words; the platform looks at it before the
+// function returns.
+func (p person) proposes(term, meaning, example string) {
+	p.t.Helper()
+	p.do(http.MethodPost, "/slang/submit", map[string]string{"slang_term": term, "meaning": meaning,
+		"example_usage": example}, http.StatusCreated)
+	if err := suite.Target(p.t, "Lingible").Flush(p.t); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// sections are the texts of the parts of a view, by their headings.
+func sections(tab *browser.Tab) map[string]string {
+	return browser.Evaluate[map[string]string](tab, "Object.fromEntries([...document.querySelectorAll('main section')]"+
+		".map((one) => [one.querySelector('h2')?.textContent ?? '', one.innerText]))")
+}
+
+// word is a term that no other test proposes. It can be spoken: the platform takes no random letters.
+func word() string {
+	var name strings.Builder
+	for i, r := range strings.Trim(onesynthtest.Unique(""), "-") {
+		letters := []string{"bdfgklmnprst", "aeiou"}[i%2]
+		name.WriteByte(letters[int(r)%len(letters)])
+	}
+	return "sofa " + name.String()
+}
