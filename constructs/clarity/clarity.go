@@ -33,6 +33,8 @@ type Clarity struct {
 	// seed clarity` invokes it. AccountEraser reads the stream of the guards through Erasure, and deletes what is kept
 	// of users who have asked for it.
 	ClarityAPI, Evaluator, Profiler, ScenarioSeeder, AccountEraser *gofunction.Function
+	// WebPage serves the page for people. It is nil without Props.Page.
+	WebPage *gofunction.Function
 	// Schedule runs the evaluator; its dead-letter queue receives the runs that could not be
 	// started or that failed.
 	Schedule *schedule.Schedule
@@ -46,17 +48,17 @@ type Clarity struct {
 
 // Handlers returns the source of the platform's functions, for [gofunction.Start].
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
-	return platform.Handlers(module, clarity.Platform().Publishing(), architecture)
+	return platform.Handlers(module, clarity.With(clarity.Parts{Page: true}).Publishing(), architecture)
 }
 
 // New declares the platform. It ends the program, by [props.Fatal], with the error of
 // [Props.Validate], or of [gofunction.Build.Wait], before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Clarity {
 	c := &Clarity{}
-	platform.Declare(c, scope, id, clarity.Platform(), p.declaration())
+	platform.Declare(c, scope, id, p.Described(), p.declaration())
 	c.ClarityAPI, c.Evaluator, c.Profiler, c.ScenarioSeeder = c.Functions["clarityapi"], c.Functions["evaluator"],
 		c.Functions["profiler"], c.Functions["scenarioseeder"]
-	c.AccountEraser = c.Functions["accounteraser"]
+	c.AccountEraser, c.WebPage = c.Functions["accounteraser"], c.Functions["webpage"]
 	c.Schedule, c.Profiling, c.Erasure = c.Schedules["evaluator"], c.Streams["profiler"], c.Streams["accounteraser"]
 	c.CursorSecret = c.Secrets["CursorSecret"]
 	return c

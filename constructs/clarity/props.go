@@ -8,14 +8,15 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/model"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
 // Props configure Clarity. The zero value gives all of it with secure defaults.
 type Props struct {
 	// Props are the props of every platform. JWTIssuer issues the tokens of users. LocalPort is 8082 by default.
-	// Functions are "clarityapi", which has 29 seconds by default, "evaluator" with 290, "accounteraser" with 300,
-	// and "profiler" and "scenarioseeder" with 60.
+	// Functions are "clarityapi", which has 29 seconds by default, "webpage", "evaluator" with 290, "accounteraser" with
+	// 300, and "profiler" and "scenarioseeder" with 60.
 	platform.Props
 	// UserProps are the props of every platform that people sign in to.
 	platform.UserProps
@@ -29,11 +30,14 @@ type Props struct {
 	// ProfileRetentionDays is how many days a profile stays, except each user's latest, which stays longer: 7 to
 	// 36,500. Default: 365.
 	ProfileRetentionDays int `min:"7" max:"36500" default:"365"`
+	// Page adds the page / on which people train. They sign in at the construct's own user pool. Default: there is none,
+	// and people use the API.
+	Page bool
 }
 
 // Validate returns a [finding.List] with all invalid props, or nil. [New] does the same first, and
 // also checks what depends on the stack's region.
-func (p Props) Validate() error { return p.declaration().Validate(clarity.Platform()) }
+func (p Props) Validate() error { return p.declaration().Validate(p.Described()) }
 
 // declaration is what the platform is declared with, with the defaults that are its own.
 func (p Props) declaration() platform.Declaration {
@@ -51,6 +55,14 @@ func (p Props) declaration() platform.Declaration {
 	return platform.Declaration{
 		Module: module, Accepted: p.Accepted(), Props: p.Props, UserProps: p.UserProps, Model: p.Model,
 		Environment: p.environment(),
-		Check:       func(f *finding.List, _ string) { f.Limits("Props", p) },
+		Check: func(f *finding.List, _ string) {
+			f.Limits("Props", p)
+			p.CheckPage(f, p.Page, p.JWTIssuer)
+		},
 	}
+}
+
+// Described returns the platform with the parts that the props choose.
+func (p Props) Described() schema.Platform {
+	return p.Publishing(clarity.With(clarity.Parts{Page: p.Page && p.HasOwnPool(p.JWTIssuer)}))
 }

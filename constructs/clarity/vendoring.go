@@ -12,4 +12,5 @@ import (
 	_ "github.com/onesynth-cdk/onesynth/lambdas/clarity/eventpublisher"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/clarity/profiler"
 	_ "github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarioseeder"
+	_ "github.com/onesynth-cdk/onesynth/lambdas/clarity/webpage"
 )

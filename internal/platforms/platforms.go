@@ -48,7 +48,7 @@ func All() []*Platform {
 		list("Clarity", "people train critical thinking, and their profiles show how they develop", clarity.New,
 			clarity.Handlers,
 			func(p *clarity.Props) *platform.Props { return &p.Props },
-			clarityplatform.Platform()),
+			clarityplatform.Platform(), clarityplatform.With(clarityplatform.Parts{Page: true})),
 		list("Lingible", "people translate slang, and keep its lexicon", lingible.New, lingible.Handlers,
 			func(p *lingible.Props) *platform.Props { return &p.Props },
 			lingibleplatform.Platform(), lingibleplatform.With(lingibleplatform.Parts{Page: true})),

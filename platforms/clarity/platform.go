@@ -11,7 +11,24 @@ import (
 
 // Platform returns the contract: the three tables of the origin, and a fourth for items that only guard these.
 // docs/project/deviations.md gives the reason for each addition.
-func Platform() schema.Platform {
+func Platform() schema.Platform { return With(Parts{}) }
+
+// Parts are the parts of Clarity that a stack can have beside those that every stack has.
+type Parts struct {
+	// Page adds the page on which people train.
+	Page bool
+}
+
+// With returns the platform with these parts.
+func With(parts Parts) schema.Platform {
+	p := api()
+	if parts.Page {
+		withPage(&p)
+	}
+	return p
+}
+
+func api() schema.Platform {
 	return schema.Platform{
 		Name:        "clarity",
 		Title:       "Clarity",

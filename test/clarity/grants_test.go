@@ -28,6 +28,9 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 		{Function: "ClarityAPI", Name: "Beginner", Do: func(t testing.TB) (onesynthtest.Reply, error) {
 			return one.Send(t.Context(), http.MethodGet, "/scenarios?difficulty=beginner", nil, nil)
 		}},
+		{Function: "WebPage", Name: "Page", Do: func(t testing.TB) (onesynthtest.Reply, error) {
+			return one.Send(t.Context(), http.MethodGet, "/", nil, nil)
+		}},
 		{Function: "Evaluator", Name: "Run", Do: run},
 		{Function: "EvaluatorSchedule", Name: "Deliver", Do: run},
 		{Function: "Profiler", Name: "Profile", Do: func(t testing.TB) (onesynthtest.Reply, error) {

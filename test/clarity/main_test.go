@@ -13,7 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-var suite = platform.Suite{Platform: clarity.Platform(), Construct: "Clarity",
+var suite = platform.Suite{Platform: clarity.With(clarity.Parts{Page: true}), Construct: "Clarity",
 	Errors: []any{api.ErrorResponse{}}}
 
 func TestMain(m *testing.M) { suite.Main(m) }

@@ -1,0 +1,124 @@
+// Package claritypage checks the page of Clarity in a real browser, over a run of its assembly.
+//
+// Each tab is a person of its own, who has signed in. The tests share the run, which has the scenarios, and the browser.
+package claritypage
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/browser"
+)
+
+var suite = browser.Suite{Options: run.Options{Stacks: []string{"*clarity*"}, MaxInstances: 2}}
+
+func TestMain(m *testing.M) { suite.Main(m) }
+
+func TestBundle(t *testing.T) {
+	t.Parallel()
+	browser.CheckBundle(t, "../../lambdas/clarity/page")
+}
+
+// loaded loads the scenarios once.
+var loaded sync.Once
+
+// scenario is the one that the tests work on, with the address of its view.
+const scenario, place = "washing-machine-repair", "/s/washing-machine-repair"
+
+// careful are answers to it.
+func careful() []string {
+	return []string{
+		"The new machine saves 1.05 - 0.65 = 0.40 kilowatt-hours a wash. At 220 washes and 0.32 euros that is 28.16 " +
+			"euros a year, so the electricity alone would need 520 / 28.16 = 18 years to pay for it. Therefore the " +
+			"claim is false.",
+		"The comparison assumes that the rest of the old machine stays sound for three years, but its bearings might " +
+			"fail next winter. The first assumption matters most, since it decides whether the repair is well spent.",
+		"Repair the machine if the technician confirms that the rest is sound. I am not sure: an inspection that " +
+			"finds worn bearings would change my mind.",
+	}
+}
+
+// person is someone who trains, also elsewhere than on the page.
+type person struct {
+	t    *testing.T
+	name string
+	api  *onesynthtest.Client
+}
+
+func someone(t *testing.T) person {
+	t.Helper()
+	target := suite.Target(t, "Clarity")
+	loaded.Do(func() {
+		if err := target.Run.LoadInitialData(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	name := onesynthtest.Unique("ann")
+	return person{t, name, target.As(t, name)}
+}
+
+// open signs the person in.
+func (p person) open(options browser.Options) *browser.Tab {
+	p.t.Helper()
+	runner, tabs := suite.Start(p.t)
+	tab := tabs.Open(p.t, runner.URL("")+"/", options)
+	tab.SignIn(p.name, ".scenarios .card")
+	return tab
+}
+
+func (p person) do(method, path string, body any, status int) (one clarity.Attempt) {
+	p.t.Helper()
+	r := p.api.Try(p.t, method, path, body)
+	if r.Status != status {
+		p.t.Fatalf("got %v, want %d", r, status)
+	}
+	if err := json.Unmarshal(r.Body, &one); err != nil {
+		p.t.Fatal(err)
+	}
+	return one
+}
+
+// hands hands an attempt in, and returns its id.
+func (p person) hands(answers ...string) string {
+	p.t.Helper()
+	var given []map[string]string
+	for at, text := range answers {
+		given = append(given, map[string]string{"questionId": fmt.Sprintf("q%d", at+1), "answer": text})
+	}
+	made := p.do(http.MethodPost, "/attempts", map[string]any{"scenarioId": scenario, "answers": given},
+		http.StatusCreated)
+	if err := suite.Target(p.t, "Clarity").Flush(p.t); err != nil {
+		p.t.Fatal(err)
+	}
+	return made.ID
+}
+
+// attempts are all of the person, the newest first, whole.
+func (p person) attempts() (all []clarity.Attempt) {
+	p.t.Helper()
+	var list clarity.AttemptList
+	if r := p.api.Try(p.t, http.MethodGet, "/attempts", nil); json.Unmarshal(r.Body, &list) != nil {
+		p.t.Fatal(r)
+	}
+	for _, one := range list.Attempts {
+		all = append(all, p.do(http.MethodGet, "/attempts/"+one.ID, nil, http.StatusOK))
+	}
+	return all
+}
+
+// saves waits until the page has saved.
+func saves(tab *browser.Tab) {
+	tab.Until("document.querySelector('.saved')?.textContent.startsWith('Saved at')")
+}
+
+// answers waits for the answers in the fields, and returns them.
+func answers(tab *browser.Tab) []string {
+	tab.Until("document.querySelectorAll('textarea').length === 3")
+	return browser.Evaluate[[]string](tab, "[...document.querySelectorAll('textarea')].map((one) => one.value)")
+}
