@@ -49,6 +49,7 @@ func TestMCPRepeats(t *testing.T) {
 		asker, arguments := newClient(t, &target{on}).newAgent(),
 			map[string]any{"prompt": "Should error messages apologise to people?"}
 		return platform.Repeat{
+			Claims:   true,
 			Function: "MCPAPI",
 			// The reply is as if of the API.
 			Send: func(ctx context.Context) (onesynthtest.Reply, error) {

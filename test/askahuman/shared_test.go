@@ -37,6 +37,7 @@ func TestShared(t *testing.T) {
 			asker, question := newClient(t, &target{on}).newAgent(), textQuestion(2)
 			question.IdempotencyKey = new(onesynthtest.Unique("key"))
 			return platform.Repeat{
+				Claims:   true,
 				Function: "AgentAPI",
 				Send: func(ctx context.Context) (onesynthtest.Reply, error) {
 					return asker.Send(ctx, http.MethodPost, "/agent/questions", nil, question)

@@ -41,6 +41,7 @@ func TestShared(t *testing.T) {
 			key := onesynthtest.Key(onesynthtest.Unique("key"))
 			body := completed(one.scenarios(t, &target{on})[0], "once, because it is enough")
 			return platform.Repeat{
+				Claims:   true,
 				Function: "ClarityAPI",
 				Send: func(ctx context.Context) (onesynthtest.Reply, error) {
 					return one.Send(ctx, http.MethodPost, "/attempts", key, body)

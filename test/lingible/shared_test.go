@@ -54,12 +54,6 @@ func TestShared(t *testing.T) {
 					suite.Refused(t, one.MustSend(t, http.MethodPost, "/slang/submit", key, proposal(newTerm())),
 						http.StatusUnprocessableEntity, "VAL_001")
 				},
-				Waits: func(t testing.TB, r onesynthtest.Reply) {
-					suite.Refused(t, r, http.StatusConflict, "RES_004")
-					if after, ok := r.RetryAfter(); !ok || after.Minutes() < 50 || after.Minutes() > 60 {
-						t.Errorf("got %v with Retry-After %q; want an hour", r, r.Header.Get("Retry-After"))
-					}
-				},
 			}
 		},
 	})

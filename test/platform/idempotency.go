@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,13 +26,15 @@ import (
 type Repeat struct {
 	// Function is the construct of the function that serves it.
 	Function string
+	// Claims says that it claims its key before it commits. Otherwise one write does both.
+	Claims bool
 	// Send makes the request, each time the same one. Any goroutine may call it.
 	Send func(context.Context) (onesynthtest.Reply, error)
 	// Made returns how many things the caller has made.
 	Made func(testing.TB) int
 	// Other makes another request with the key, and checks that it is refused.
 	Other func(testing.TB)
-	// Waits checks a reply while an attempt counts as running for an hour.
+	// Waits checks a reply while an attempt counts as running for an hour. Nil without Claims.
 	Waits func(testing.TB, onesynthtest.Reply)
 }
 
@@ -83,9 +86,21 @@ func (s *Suite) checkConcurrentRepeats(t *testing.T, prepare func(testing.TB, *T
 
 // checkDiedRequest checks that a request that died between its claim and its commit counts as
 // running until its time is up, and that answers to repeats say when that is. Then one repeat
-// carries it out.
+// carries it out. One without a claim before its commit leaves none, and a repeat carries it out at once.
 func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target) Repeat) {
-	on := s.OwnRun(t, run.Options{})
+	// A commit waits for the death of its process, and is lost with it.
+	type commit struct{ reached, dead chan struct{} }
+	var next atomic.Pointer[commit]
+	on := s.OwnRun(t, run.Options{Observe: func(_, operation string, _ []byte) func() {
+		if operation == string(schema.TransactWriteItems) {
+			if c := next.Swap(nil); c != nil {
+				close(c.reached)
+				<-c.dead
+				panic(http.ErrAbortHandler) // it never arrives
+			}
+		}
+		return func() {}
+	}})
 	faults := func(f runtest.Faults) {
 		t.Helper()
 		if err := runtest.Of(on.Run).SetFaults(f); err != nil {
@@ -108,7 +123,12 @@ func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target)
 			t.Fatal("no attempt of 50 could be killed under its claim")
 		}
 		repeat = prepare(t, on)
-		faults(runtest.Faults{TransactionConflict: 0.85})
+		c := &commit{make(chan struct{}), make(chan struct{})}
+		if repeat.Claims {
+			faults(runtest.Faults{TransactionConflict: 0.85})
+		} else {
+			next.Store(c)
+		}
 		answered := make(chan error, 1)
 		var r onesynthtest.Reply
 		go func() {
@@ -116,23 +136,31 @@ func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target)
 			r, err = repeat.Send(t.Context())
 			answered <- err
 		}()
-		wait.Until(t, "the attempt holds its claim, or is answered", func() (any, bool) {
-			claimed := held()
-			return claimed, claimed || len(answered) > 0
+		wait.Until(t, "the attempt holds its claim, or commits without, or is answered", func() (any, bool) {
+			under := repeat.Claims && held()
+			select {
+			case <-c.reached:
+				under = true
+			default:
+			}
+			return under, under || len(answered) > 0
 		}, wait.On(on), wait.Closely())
 		if _, err := on.Run.Kill(on.Function(t, repeat.Function)); err != nil && !errors.Is(err, run.ErrNotRunning) {
 			t.Fatal(err)
 		}
-		if err := <-answered; err != nil {
+		err := <-answered
+		next.Store(nil)
+		close(c.dead)
+		if err != nil {
 			t.Fatal(err)
 		}
 		faults(runtest.Faults{})
-		if r.Status < http.StatusInternalServerError || !held() {
+		if r.Status < http.StatusInternalServerError || repeat.Claims && !held() {
 			continue
 		}
 		// A write that the attempt sent before it was killed may still be carried out.
 		time.Sleep(500 * time.Millisecond)
-		if held() {
+		if held() == repeat.Claims && (repeat.Claims || repeat.Made(t) == 0) {
 			break
 		}
 	}
@@ -145,21 +173,23 @@ func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target)
 		}
 		return r
 	}
-	for _, c := range on.claims(t, s.Platform.Database) {
-		c.check(t, s.Platform)
+	if repeat.Claims {
+		for _, c := range on.claims(t, s.Platform.Database) {
+			c.check(t, s.Platform)
+		}
+		until(time.Now().Add(time.Hour))
+		waiting := again()
+		if _, told := waiting.RetryAfter(); waiting.Status != http.StatusConflict || !told {
+			t.Errorf("got %v with Retry-After %q; want 409 and when to come again", waiting,
+				waiting.Header.Get("Retry-After"))
+		}
+		repeat.Waits(t, waiting)
+		repeat.Other(t)
+		if made := repeat.Made(t); made != 0 {
+			t.Errorf("got %d things of a request that died; want none", made)
+		}
+		until(time.Now())
 	}
-	until(time.Now().Add(time.Hour))
-	waiting := again()
-	if _, told := waiting.RetryAfter(); waiting.Status != http.StatusConflict || !told {
-		t.Errorf("got %v with Retry-After %q; want 409 and when to come again", waiting,
-			waiting.Header.Get("Retry-After"))
-	}
-	repeat.Waits(t, waiting)
-	repeat.Other(t)
-	if made := repeat.Made(t); made != 0 {
-		t.Errorf("got %d things of a request that died; want none", made)
-	}
-	until(time.Now())
 	made := again()
 	if made.Status != http.StatusCreated {
 		t.Fatalf("got %v; want 201", made)
@@ -167,6 +197,7 @@ func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target)
 	if r := again(); r.Status != made.Status || string(r.Body) != string(made.Body) {
 		t.Errorf("got %v; want %v", r, made)
 	}
+	repeat.Other(t)
 	if n := repeat.Made(t); n != 1 {
 		t.Errorf("got %d things; want 1", n)
 	}
