@@ -20,7 +20,30 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 		at.unevaluate(t, pending.ID)
 		return onesynthtest.Reply{}, on.Run.RunSchedule(t.Context(), on.Schedule(t, ""))
 	}
+	// leaves lets a user with an attempt and a profile be deleted.
+	leaves := func(t testing.TB, words string) (caller, error) {
+		t.Helper()
+		leaver := newUser(t, at)
+		leaver.begin(t, completed(some, words))
+		if err := on.FlushUntilRefused(t); err != nil {
+			return leaver, err
+		}
+		leaver.MustSend(t, http.MethodDelete, "/users/me", nil, nil)
+		return leaver, on.FlushUntilRefused(t)
+	}
 	return []onesynthtest.Probe{
+		{Function: "AccountEraser", Name: "Erase", Do: func(t testing.TB) (onesynthtest.Reply, error) {
+			_, err := leaves(t, "soon forgotten")
+			return onesynthtest.Reply{}, err
+		}},
+		{Function: "Profiler", Name: "Anew", Do: func(t testing.TB) (onesynthtest.Reply, error) {
+			leaver, err := leaves(t, "soon forgotten, and remembered")
+			if err != nil {
+				return onesynthtest.Reply{}, err
+			}
+			leaver.begin(t, completed(some, "a new beginning"))
+			return onesynthtest.Reply{}, on.FlushUntilRefused(t)
+		}},
 		{Function: "ClarityAPI", Name: "Evaluate", Do: func(t testing.TB) (onesynthtest.Reply, error) {
 			at.unevaluate(t, done.ID)
 			return one.Send(t.Context(), http.MethodPost, "/attempts/"+done.ID+"/evaluate", nil, nil)
