@@ -30,7 +30,8 @@ func TestCost(t *testing.T) {
 	goTo(tab, "#/costs?stack=cost")
 	order := func() (names []string) {
 		return browser.Evaluate[[]string](tab,
-			"[...document.querySelector('main table tbody').rows].map((row) => row.cells[0].innerText.match(/cost-./)[0])")
+			"[...document.querySelector('main table tbody').rows].map((row) => "+
+				"row.cells[0].innerText.match(/cost-./)[0])")
 	}
 	if got := order(); !slices.Equal(got, []string{"cost-0", "cost-1", "cost-2"}) {
 		t.Errorf("got %q, want the dearest first", got)
@@ -54,7 +55,8 @@ func TestCost(t *testing.T) {
 		}
 	}
 	tab.Fill("Figures", "sum")
-	tab.Until("location.hash.includes('figure=sum') && document.querySelector('main thead').innerText.includes('Together')")
+	tab.Until("location.hash.includes('figure=sum') && " +
+		"document.querySelector('main thead').innerText.includes('Together')")
 	goTo(tab, "#/functions")
 	goTo(tab, "#/costs?stack=cost")
 	if got := order(); got[0] != "cost-2" {
@@ -81,8 +83,8 @@ func TestBatch(t *testing.T) {
 	goTo(tab, browser.Evaluate[string](tab, "[...document.querySelectorAll('main ul a')].find((one) => "+
 		"one.textContent.startsWith('stream')).getAttribute('href')"))
 	if found := browser.Evaluate[bool](tab, fmt.Sprintf("[...document.querySelectorAll('main tr')].some((row) => "+
-		"row.textContent.includes(%q) && decodeURIComponent(row.querySelector('a')?.getAttribute('href')) === %q)", task,
-		"#/requests/"+writer)); !found {
+		"row.textContent.includes(%q) && decodeURIComponent(row.querySelector('a')?.getAttribute('href')) === %q)",
+		task, "#/requests/"+writer)); !found {
 		t.Errorf("the batch does not say that %s wrote %s: %s", writer, task, tab.Text("main"))
 	}
 	// Headers and bodies are found with a prefix.
@@ -104,7 +106,8 @@ func TestKeys(t *testing.T) {
 	}
 	goTo(tab, "#/requests?search=%2Fkeys%2F")
 	focused := func() string {
-		return browser.Evaluate[string](tab, "document.activeElement.getAttribute('href') ?? document.activeElement.type")
+		return browser.Evaluate[string](tab,
+			"document.activeElement.getAttribute('href') ?? document.activeElement.type")
 	}
 	for _, step := range []struct{ key, want string }{{"j", "#/requests/keys-2"}, {"j", "#/requests/keys-1"},
 		{"k", "#/requests/keys-2"}, {"k", "#/requests/keys-2"}, {"/", "search"}, {"j", "search"}} {

@@ -121,7 +121,8 @@ func TestStrangersTexts(t *testing.T) {
 		}
 	}
 	goTo(tab, tableView(table, "&partition="+url.QueryEscape(image)))
-	browser.Evaluate[bool](tab, "document.querySelector('main tbody button').click(), true") // a heading has the same name
+	// A heading has the same name.
+	browser.Evaluate[bool](tab, "document.querySelector('main tbody button').click(), true")
 	tab.Until("document.querySelector('dialog[open]')")
 	tab.Click("Close")
 	goTo(tab, "#/buckets/"+url.PathEscape(bucket)+"?prefix="+url.QueryEscape("strangers/"))

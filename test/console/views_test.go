@@ -16,7 +16,8 @@ import (
 func views(t *testing.T, runner *run.Runner) []string {
 	t.Helper()
 	all := []string{
-		"#/", "#/costs", "#/map", "#/map?stack=all", "#/try", "#/requests", "#/lines", "#/functions", "#/tables", "#/streams",
+		"#/", "#/map", "#/map?stack=all", "#/try", "#/requests", "#/lines", "#/functions", "#/costs", "#/tables",
+		"#/streams",
 		"#/buses", "#/queues", "#/schedules", "#/push", "#/webhooks", "#/buckets", "#/lake", "#/user-pools",
 		"#/parameters", "#/permissions", "#/faults",
 	}
@@ -77,8 +78,8 @@ func TestViews(t *testing.T) {
 		if headings := browser.Evaluate[int](tab, "document.querySelectorAll('h1').length"); headings != 1 {
 			t.Errorf("%s: got %d headings", view, headings)
 		}
-		if unnamed := browser.Evaluate[int](tab, "document.querySelectorAll('pre[aria-label]:not([role])').length"); unnamed >
-			0 {
+		const bare = "document.querySelectorAll('pre[aria-label]:not([role])').length"
+		if unnamed := browser.Evaluate[int](tab, bare); unnamed > 0 {
 			t.Errorf("%s: %d texts have a name and no role that may have one", view, unnamed)
 		}
 		if focused := browser.Evaluate[string](tab, "document.activeElement?.tagName ?? ''"); focused != "H1" {

@@ -67,8 +67,8 @@ func (c *Console) runRoutes() {
 	c.handle(route{request: "GET /events?type=TYPE&function=NAME&request=ID&search=TEXT&level=LEVEL",
 		does: "Server-sent events: requests as they begin and end, lines, and changes of a watched run. With " +
 			"type=line only lines come, chosen as by GET /lines."}, c.events)
-	serve(c, "GET /costs?stack=NAME", "What the requests that the run keeps used of DynamoDB and would cost on AWS, by "+
-		"route and other cause, and by function: of all stacks, or of one.", c.costs)
+	serve(c, "GET /costs?stack=NAME", "What the requests that the run keeps used of DynamoDB and would cost on AWS, "+
+		"by route and other cause, and by function: of all stacks, or of one.", c.costs)
 	show(c, "GET /schedules", "The schedules, with their last runs.", c.schedules)
 	serve(c, "POST /schedules/{name}/run", "Runs the schedule now, and answers when its function has finished.",
 		c.runSchedule)

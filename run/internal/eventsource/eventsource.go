@@ -199,8 +199,8 @@ func (all *Mappings) Flush(ctx context.Context) error {
 }
 
 // ReadsStream reports whether a function gets the records of the table's stream.
-func (m *Mappings) ReadsStream(table string) bool {
-	return slices.ContainsFunc(m.mappings, func(one *mapping) bool {
+func (all *Mappings) ReadsStream(table string) bool {
+	return slices.ContainsFunc(all.mappings, func(one *mapping) bool {
 		_, isStream := one.source.(*stream)
 		return isStream && one.from.Name == table
 	})

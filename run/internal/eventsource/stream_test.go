@@ -28,6 +28,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/internal/services"
 	dynamodblocal "github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/sqs"
+	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
@@ -596,9 +597,16 @@ func TestStreamHasSeveralConsumers(t *testing.T) {
 	enginetest.Put(t, on.client, "sessions",
 		enginetest.Session("COUNTS#2", enginetest.Seconds(time.Now().Add(time.Hour))))
 	erased := make(chan string, 10)
-	failures := atomic.Int32{}
+	failures, read := atomic.Int32{}, atomic.Int32{}
 	to := newConsumer(accept)
 	mappings, _ := on.deliver(t, eventsource.Options{
+		Read: func(records []trace.StreamRecord) {
+			for _, one := range records {
+				if one.Table == "sessions" && one.Event == "INSERT" && len(one.Keys) == 2 && one.New["id"] != nil {
+					read.Add(1)
+				}
+			}
+		},
 		Invoke: invokerFunc(func(ctx context.Context, function string, payload []byte) ([]byte, error) {
 			if function == "Stack-Writer" {
 				// It fails more often than a mapping with few retries would allow.
@@ -625,6 +633,12 @@ func TestStreamHasSeveralConsumers(t *testing.T) {
 		t.Errorf("the first consumer got %q", got)
 	}
 	states := settled(t, mappings, 12)
+	if got := read.Load(); got != 12 {
+		t.Errorf("%d records were told of, want all 6 of both, also those that the filters keep back", got)
+	}
+	if !mappings.ReadsStream("sessions") || mappings.ReadsStream("other") {
+		t.Error("the mappings read another stream than that of sessions")
+	}
 	eraser, writer := states[0], states[1]
 	if writer.Function != "Stack-Writer" || writer.Table != "sessions" ||
 		!strings.HasPrefix(writer.SourceARN, "arn:aws:dynamodb:") ||

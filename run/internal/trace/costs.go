@@ -27,8 +27,8 @@ type CostRow struct {
 	Label string `json:"label,omitempty"`
 	// Requests is how many requests or, of a function, invocations the figures are of.
 	Requests int `json:"requests"`
-	// Mean and P95 have the units of one request, and the US$ of a million of them. Only one in twenty has figures above
-	// P95's.
+	// Mean and P95 have the units of one request, and the US$ of a million of them. Only one in twenty has figures
+	// above P95's.
 	Mean Use `json:"mean"`
 	P95  Use `json:"p95"`
 	// Sum has the units and the US$ of all of them.

@@ -127,11 +127,11 @@ type Search struct {
 	Limit int
 	// Before leaves out this request and those after it. 0: none.
 	Before int64
-	// Text with the prefix "header:" is what a header of the request or the answer contains, as "Name: value", without
-	// the secrets in it; with "body:" it is what one of their bodies contains, of which the first 32 KB are kept. Without
-	// a prefix, Text is what the method and path, the route, the stack, the id, that of its event or of the request that
+	// Text is what the method and path, the route, the stack, the id, that of its event or of the request that
 	// published it, a function's label, the error, the code or message of the answer, the idempotency key or the error
-	// of a call contains, in any case. A number of three digits is the status instead.
+	// of a call contains, in any case. A number of three digits is the status instead. With the prefix "header:" it is
+	// what a header of the request or the answer contains, as "Name: value", without the secrets in it; with "body:" it
+	// is what one of their bodies contains, of which the first 32 KB are kept.
 	Text string
 	// Only leaves out all others. Stack leaves out those of other stacks. Empty: none.
 	Only  Outcome

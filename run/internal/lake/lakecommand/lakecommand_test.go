@@ -67,6 +67,16 @@ func TestAnotherVersion(t *testing.T) {
 	if c.Built() {
 		t.Error("it counts as built")
 	}
+	// Another one builds it: who asks does not wait until that ends.
+	c = &Command{path: "built"}
+	c.mutex.Lock()
+	if c.Built() {
+		t.Error("what is being built counts as built")
+	}
+	c.mutex.Unlock()
+	if !c.Built() {
+		t.Error("what is there does not count as built")
+	}
 }
 
 // A command without DuckDB is not run, and the error says why it has none and what to do.
