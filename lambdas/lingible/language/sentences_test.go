@@ -106,8 +106,8 @@ func isPlausible(text, translated string, accept map[string][]string) bool {
 				}
 			}
 			for _, s := range slang {
-				if plain := strings.Replace(got, plainWords(s), plainWords(phrase), 1); plain != got &&
-					back(plain, true, rest) {
+				plain := strings.Replace(got, articles.Replace(plainWords(s)), articles.Replace(plainWords(phrase)), 1)
+				if plain != got && back(plain, true, rest) {
 					return true
 				}
 			}
