@@ -52,6 +52,9 @@ const (
 // texting is the tag of terms that are short for others.
 const texting = "texting"
 
+// leastWritten is the least momentum of a term that is written for plain words; 0 is unknown.
+const leastWritten = 0.3
+
 // maxTrends is how many terms the index has in order of momentum.
 const maxTrends = lingible.MaxTrends
 
@@ -256,10 +259,11 @@ func (b *builder) addSenses(e lingible.Entry, names []string, plain string, pos 
 	}
 	// Words of grammar are in every text: no term stands for one. Nor does an emoji, or another spelling of a word.
 	isSpelling := slices.Contains(e.Tags, texting) && !strings.Contains(plain, " ")
-	isGrammar := !intensifiers[plain] && !slices.ContainsFunc(strings.Fields(plain), func(w string) bool {
-		return !functionWord(w) && !helping[w]
-	})
-	if isGrammar || everyday[plain] || isSpelling || !strings.ContainsFunc(e.Term, unicode.IsLetter) {
+	isOfRegion := pos == lingible.Interjection && len(e.Regions) > 0 // "abeg" for "please"
+	isGrammar := !intensifiers[plain] && !isOfRegion &&
+		!slices.ContainsFunc(strings.Fields(plain), func(w string) bool { return !functionWord(w) && !helping[w] })
+	isRare := e.Momentum > 0 && e.Momentum < leastWritten
+	if isGrammar || isRare || everyday[plain] || isSpelling || !strings.ContainsFunc(e.Term, unicode.IsLetter) {
 		return
 	}
 	for _, f := range append([]form{base}, forms...) {

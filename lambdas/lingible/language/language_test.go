@@ -404,13 +404,40 @@ func TestRegions(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", region, got, want)
 		}
 	}
+	// Slang that hardly anybody uses is written for nothing.
+	rare := languageOf(t, []lingible.Entry{entry("alpho", "excellent", 0.29)})
+	if got := translate(rare, "excellent", lingible.ToSlang); !got.Unchanged {
+		t.Errorf("got the rare %q", got.Text)
+	}
 	// "Very good" says nearly the same as "excellent", and stands behind what says the same.
-	near := languageOf(t, []lingible.Entry{entry("alpho", "excellent", 0.9), entry("betho", "really good", 0.1)})
+	near := languageOf(t, []lingible.Entry{entry("alpho", "excellent", 0.9), entry("betho", "really good", 0.4)})
 	if got := translate(near, "really good, very good", lingible.ToSlang).Text; got != "betho, alpho" {
 		t.Errorf("got %q", got)
 	}
 	if got := translate(l, "alpho, delto", lingible.ToStandard).Text; got != "excellent, cold" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// An abbreviation with full stops is one word, and no letters that stand for words.
+func TestFullStops(t *testing.T) {
+	t.Parallel()
+	l := languageOf(t, []lingible.Entry{
+		{
+			Term: "ASAP", Variants: []string{"A.S.A.P."}, Confidence: 1,
+			Plain: &lingible.Plain{Text: "as soon as possible", PartOfSpeech: lingible.Adverb},
+		},
+		{Term: "u", Confidence: 1, Plain: &lingible.Plain{Text: "you", PartOfSpeech: lingible.Phrase}},
+	})
+	for text, want := range map[string]string{
+		"Call me A.S.A.P. please":   "Call me as soon as possible please",
+		"u know the U.S. border":    "you know the U.S. border",
+		"The border of the U.S.":    "The border of the U.S.",
+		"It is plan A. u know that": "It is plan A. you know that",
+	} {
+		if got := translate(l, text, lingible.ToStandard).Text; got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
 	}
 }
 

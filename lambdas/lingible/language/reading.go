@@ -17,7 +17,7 @@ import (
 const longestWord = 40
 
 // word is a run of letters, marks and digits, with apostrophes inside, or one emoji.
-var word = regexp.MustCompile(`[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’][\p{L}\p{M}\p{N}]+)*|` + emoji)
+var word = regexp.MustCompile(`(?:\p{L}\.){2,}|[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:['’][\p{L}\p{M}\p{N}]+)*|` + emoji)
 
 // emoji is a pattern of an emoji with its style and colour of skin, or of several that are joined to one.
 const emoji = `\p{So}[\x{fe0f}\x{1f3fb}-\x{1f3ff}]*(?:\x{200d}\p{So}[\x{fe0f}\x{1f3fb}-\x{1f3ff}]*)*`
@@ -307,8 +307,9 @@ func (r *reading) fits(s sense, i, n int) certainty {
 func (r *reading) isPartOfSpeech(s sense, i, n int) bool {
 	prev, next := r.key(i-1, i), r.key(i+n, i+n-1)
 	if n > 1 || strings.ContainsAny(s.own, " -") {
-		// "a CHIP IN the cup", "took the VEG OUT of the oven"
-		return s.pos != lingible.Verb || !(s.slang && (s.form == base && determiners[prev] || next == "of"))
+		// "a CHIP IN the cup", "took the VEG OUT of the oven", "are FLAT OUT of the packet"
+		isPart := s.slang && next == "of" && (s.pos == lingible.Verb || strings.HasSuffix(s.own, " out"))
+		return !isPart && !(s.pos == lingible.Verb && s.slang && s.form == base && determiners[prev])
 	}
 	switch s.pos {
 	case lingible.Verb:

@@ -106,10 +106,12 @@ type place func(site) bool
 // places are the places and signs of words.txt by their names.
 var places = map[string]place{
 	"adverb": site.isAdverb, "amount": site.isAmount, "aside": site.isAside, "bare": site.isBare,
-	"be": site.isAfterBe, "closing": site.isClosing, "degree": site.isDegree, "det": site.hasDeterminer,
+	"be": site.isAfterBe, "clause": site.isBeforeClause, "closing": site.isClosing, "degree": site.isDegree,
+	"det": site.hasDeterminer,
 	"doer": site.isDoer, "done": site.isDone, "end": site.isEnd, "for": site.isThanks, "isa": site.isNamedSo,
-	"it": site.isOfIt, "mass": site.isMass, "noun": site.isBeforeNoun, "object": site.hasObject,
-	"opening": site.isOpening, "person": site.isOfPerson, "said": site.isSaid, "subject": site.hasSubject,
+	"it": site.isOfIt, "mass": site.isMass, "mine": site.isOwned, "noun": site.isBeforeNoun, "object": site.hasObject,
+	"opening": site.isOpening, "person": site.isOfPerson, "said": site.isSaid, "stop": site.isStop,
+	"subject": site.hasSubject,
 	"takes": site.takesOne, "the": site.isTheOne, "very": site.isVery, "you": site.isOfYou,
 }
 
@@ -205,7 +207,7 @@ func (s site) isOfPerson() bool {
 	for k := s.degrees() + 1; ; k++ {
 		w := s.before(k)
 		switch {
-		case subjects[w], persons[w], w == "why", w == "" && moods[s.after()],
+		case subjects[w] && w != "they", persons[w], w == "why", w == "" && moods[s.after()],
 			w == "" && k > 1 && (s.before(k-1) == "be" || modals[s.before(k-1)] || degree[s.before(k-1)]),
 			w != "" && s.isName(s.i-k):
 			return true
@@ -255,7 +257,8 @@ func (s site) isNamedSo() bool {
 	for k := 1; k <= 3; k++ {
 		switch w := s.before(k); {
 		case isDeterminer(w):
-			return copulas[s.before(k+1)] || naming[s.before(k+1)]
+			before := s.before(k + 1)
+			return copulas[before] || naming[before] || before == "of" && softeners[s.before(k+2)]
 		case !isContent(w) && !intensifiers[w]:
 			return false
 		}
@@ -360,6 +363,21 @@ func (s site) isClosing() bool {
 
 // isEnd: nothing follows in the clause.
 func (s site) isEnd() bool { return isBoundary(s.after()) }
+
+// isStop: nothing follows in the clause but another one ("he thinks he's ALL THAT but he isn't").
+func (s site) isStop() bool { return s.isEnd() || connectives[s.after()] }
+
+// isOwned: somebody is said to have it ("my YARD").
+func (s site) isOwned() bool {
+	w := s.before(1)
+	return w == "my" || w == "your" || w == "his" || w == "her" || w == "our" || w == "their"
+}
+
+// isBeforeClause: "I left CAUSE he was late", and not "the CAUSE I support".
+func (s site) isBeforeClause() bool {
+	next, prev := s.after(), s.before(1)
+	return (subjects[next] || next == "it" || next == "there") && !isDeterminer(prev) && !prepositions[prev]
+}
 
 // isAside: "you FOR REAL did", "I am FOR REAL tired".
 func (s site) isAside() bool {

@@ -30,7 +30,8 @@ func (s site) hasSlot(isInside bool) bool {
 		return s.hasNounSlot(words)
 	case lingible.Adjective:
 		isLong := slices.ContainsFunc(words, func(w string) bool { return prepositions[w] })
-		return !(isLong && isContent(s.after()) && s.isBeforeNoun()) && !(absolute[first] && degree[prev])
+		return !(isLong && isContent(s.after()) && s.isBeforeNoun()) && !(absolute[first] && degree[prev]) &&
+			!support[prev]
 	case lingible.Interjection:
 		return starts
 	case lingible.Adverb, lingible.Phrase:

@@ -63,6 +63,7 @@ var (
 	moods        = setOf(grammar["moods"])
 	absolute     = setOf(grammar["absolute"])
 	pronouns     = setOf(grammar["pronouns"])
+	softeners    = setOf(grammar["softeners"])
 
 	// similar are phrases that say nearly the same as the plain text of a term, which only [Build] asks for.
 	similar = sync.OnceValue(func() map[string][]string { return phrasesOf(similarWords) })
