@@ -334,7 +334,7 @@ func TestSlots(t *testing.T) {
 		"Yikes, that hurt.":                 {"Oh dear, that hurt.", ""},
 		"Let's binge-watch tonight.":        {"Let's binge-watch tonight.", "binge-watch"},
 		"Let's binge-watch the new season.": {"Let's watch many episodes of the new season.", ""},
-		"I'm so gutted.":                    {"I'm so disappointed.", ""},
+		"I'm so gutted.":                    {"I'm so devastated.", ""},
 		"It was so spot on.":                {"It was so spot on.", "spot on"},
 		"He is homie.":                      {"He is homie.", "homie"},
 		"Her drip is insane.":               {"Her drip is insane.", "drip"},
@@ -342,9 +342,9 @@ func TestSlots(t *testing.T) {
 		"That is so slay.":                  {"That is so amazing.", ""},
 		"She hit the books.":                {"She studied.", ""},
 		"We stan.":                          {"We approve.", ""},
-		"I stan her.":                       {"I admire her.", ""},
+		"I stan her.":                       {"I adore her.", ""},
 		"So salty":                          {"So resentful", ""},
-		"Gutted about the match.":           {"Very disappointed about the match.", ""},
+		"Gutted about the match.":           {"Devastated about the match.", ""},
 	} {
 		got := translate(l, text, lingible.ToStandard)
 		terms := ""
