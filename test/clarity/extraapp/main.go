@@ -1,5 +1,5 @@
-// Command extraapp is an app with Clarity, which another region has taken over from. Its attempts have an attribute of a
-// team's own, and its function has a network and a layer.
+// Command extraapp is an app with Clarity, which another region has taken over from. Its attempts have an attribute of
+// a team's own, and its function has a network and a layer.
 package main
 
 import (
