@@ -110,6 +110,7 @@ func (p Props) declaration() platform.Declaration {
 		Check:       check,
 		Props:       p.Props,
 		Accepted:    p.Accepted(),
+		Whole:       askahuman.With(askahuman.Parts{AgentKeys: true, ShareOptions: true, OperatorPage: true}),
 		UserProps:   p.Operators,
 		UserPath:    "Props.Operators",
 		Agents:      p.Agents,

@@ -129,10 +129,10 @@ func (b *Bucket) addAccessLogs(scope constructs.Construct, p Props) {
 	b.AccessLogs = private(scope, "AccessLogs", awss3.BucketProps{
 		// Amazon S3 delivers to no bucket whose default is a key of AWS KMS that its
 		// logging service may not use.
-		Encryption: awss3.BucketEncryption_S3_MANAGED,
-		Versioned:  jsii.Bool(true),
+		Encryption:     awss3.BucketEncryption_S3_MANAGED,
+		Versioned:      jsii.Bool(true),
 		LifecycleRules: logRules(p.LogRetention),
-		RemovalPolicy: awscdk.RemovalPolicy_RETAIN,
+		RemovalPolicy:  awscdk.RemovalPolicy_RETAIN,
 	})
 	b.AccessLogs.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("logging.s3.amazonaws.com"), nil)},

@@ -66,6 +66,9 @@ type Declaration struct {
 	// AgentScopes are the scopes that an agent's client may request, by the agent's name. They are scopes of the
 	// schema's callers, without the platform's name. Default: each agent may request all.
 	AgentScopes map[string][]string
+	// Whole is the platform with the parts that its props leave out: the source of the functions names these, too.
+	// Default: there are none.
+	Whole schema.Platform
 	// Accepted are findings of cdk-nag that the platform accepts beside those that every platform does
 	// ([Platform.Accepted]). Default: none.
 	Accepted []nag.Accepted
@@ -104,8 +107,13 @@ func (d Declaration) validate(region string, described schema.Platform) error {
 	return d.extended(described).Join(d.Own.Own).Validate()
 }
 
-// compare returns a [finding.List] of what the functions' source names and the schema lacks.
+// compare returns a [finding.List] of what the functions' source names and the schema lacks. described is the platform
+// with what the props add.
 func (d Declaration) compare(described schema.Platform) error {
+	whole := described
+	if d.Whole.Name != "" {
+		whole = d.extended(d.Whole).Join(d.Own.Own)
+	}
 	var sources []string
 	for _, build := range []*gofunction.Build{d.Build, d.Own.Build} {
 		for _, f := range described.Functions {
@@ -120,7 +128,7 @@ func (d Declaration) compare(described schema.Platform) error {
 	slices.Sort(sources)
 	sources = slices.DeleteFunc(slices.Compact(sources), func(name string) bool { return name == "" })
 	var f finding.List
-	if err := handlersource.Check(&f, described, sources); err != nil {
+	if err := handlersource.Check(&f, whole, sources); err != nil {
 		return err
 	}
 	return f.Err()
