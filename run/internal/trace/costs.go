@@ -22,7 +22,8 @@ type CostRow struct {
 	Kind  Kind   `json:"kind,omitempty"`
 	Stack string `json:"stack,omitempty"`
 	API   string `json:"api,omitempty"`
-	// Name is a route's key, the name of what else caused requests, or that of a function, which people call Label.
+	// Name is a route's key, the name of what else caused requests, or that of a function, which people call Label. It
+	// is empty for requests that no route takes.
 	Name  string `json:"name"`
 	Label string `json:"label,omitempty"`
 	// Requests is how many requests or, of a function, invocations the figures are of.
@@ -90,9 +91,8 @@ func (r *Recorder) Costs(stack string) Costs {
 				continue
 			}
 			all.Requests++
-			// What no route takes has no name but its own.
-			name := cmp.Or(kept.cause(), "no route")
-			causes.add(CostRow{Kind: kept.Kind, Stack: kept.Stack, API: kept.API, Name: name}, kept.use())
+			cause := CostRow{Kind: kept.Kind, Stack: kept.Stack, API: kept.API, Name: kept.cause()}
+			causes.add(cause, kept.use())
 			for _, i := range kept.invocations {
 				functions.add(CostRow{Stack: kept.Stack, Name: i.function, Label: i.label}, i.use())
 			}

@@ -28,9 +28,11 @@ func TestCosts(t *testing.T) {
 	}
 	r.Invoke(trace.About(t.Context(), trace.Origin{Kind: trace.Schedule, Path: "nightly", Stack: "other"}), id(100),
 		"sweeper-1", "sweeper", 128).End("")
+	_, nowhere := r.Begin(t.Context(), "nowhere", trace.Origin{Kind: trace.HTTP, Stack: "todo", API: "api", Path: "/x"})
+	nowhere.End(404, "")
 	r.Invoke(t.Context(), id(101), "running-1", "running", 128)
 	got := r.Costs("")
-	if got.Requests != 21 || len(got.Causes) != 2 || len(got.Functions) != 2 {
+	if got.Requests != 22 || len(got.Causes) != 3 || len(got.Functions) != 2 || got.Causes[1].Name != "" {
 		t.Fatalf("got %+v", got)
 	}
 	route, function := got.Causes[0], got.Functions[0]

@@ -21,8 +21,8 @@ const costs = [['DynamoDB', 'dynamodb'], ['Lambda', 'lambda'], ['API Gateway', '
 const columnsOf = (figure, what, counted, nameOf) => [
   {label: what, cell: nameOf},
   {label: counted, number: true, cell: (row) => number(row.requests)},
-  {label: 'Read units', number: true, cell: ({[figure]: of}) => number(of.read_units)},
-  {label: 'Write units', number: true, cell: ({[figure]: of}) => number(of.write_units)},
+  {label: 'Read units', number: true, class: 'roomy', cell: ({[figure]: of}) => number(of.read_units)},
+  {label: 'Write units', number: true, class: 'roomy', cell: ({[figure]: of}) => number(of.write_units)},
   {label: 'Took', number: true, class: 'roomy', cell: ({[figure]: of}) => took(of.took_ms)},
   ...(figure === 'sum' ? [] : costs).map(([label, part]) =>
     ({label, number: true, class: 'roomy', cell: ({[figure]: of}) => money(of[part])})),
@@ -31,8 +31,10 @@ const columnsOf = (figure, what, counted, nameOf) => [
 ];
 
 function causeOf(row) {
-  const requests = `#/requests?${new URLSearchParams({search: row.name, ...(row.stack && {stack: row.stack})})}`;
-  const [, method, path] = row.kind === 'http' && row.name.match(/^(\S+) (\/.*)$/) || [null, row.kind, brief(row.name)];
+  const requests = `#/requests?${new URLSearchParams({...(row.name ? {search: row.name} : {only: '4xx'}),
+    ...(row.stack && {stack: row.stack})})}`;
+  const [, method, path] = row.kind === 'http' && row.name.match(/^(\S+) (\/.*)$/) ||
+    [null, row.kind, brief(row.name) || 'no route'];
   return h('a', {class: 'request', href: requests, title: row.api ?? row.stack, 'data-key': `${row.kind} ${row.name}`},
     h('span', {class: 'method'}, method), ' ', h('span', {class: 'path'}, path));
 }
