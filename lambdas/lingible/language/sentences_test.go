@@ -223,8 +223,8 @@ func measure(l *language.Language, regions map[string][]string, s sentences, tel
 	return f
 }
 
-// Sentences of people who had not seen the language: half of them were seen since, and the others are read by this test
-// alone, so that nothing is tuned on them.
+// Sentences of people who had not seen the language: most were seen since, and those of unseen.json are read by this
+// test alone, so that nothing is tuned on them. The isles are Britain, Ireland, Australia and New Zealand.
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	l := initial(t)
@@ -237,8 +237,12 @@ func TestSentences(t *testing.T) {
 		regions[e.Slug()] = e.Regions
 	}
 	for half, want := range map[string]figures{
-		"seen":   {understood: 54, damaged: 0, broken: 0, plausible: 49, foreign: 0},
-		"unseen": {understood: 28, damaged: 2, broken: 1.3, plausible: 30, foreign: 0},
+		"seen":                    {understood: 54, damaged: 0, broken: 0, plausible: 52, foreign: 0},
+		"america":                 {understood: 46, damaged: 0, broken: 0, plausible: 32, foreign: 0},
+		"isles":                   {understood: 51, damaged: 0, broken: 0, plausible: 36, foreign: 0},
+		"india-singapore-nigeria": {understood: 49, damaged: 0, broken: 0, plausible: 45, foreign: 0},
+		"mixed":                   {understood: 42, damaged: 0, broken: 0, plausible: 40, foreign: 0},
+		"unseen":                  {understood: 30, damaged: 2, broken: 0, plausible: 32, foreign: 0},
 	} {
 		tell := t.Logf
 		if half == "unseen" {
