@@ -107,12 +107,11 @@ type place func(site) bool
 var places = map[string]place{
 	"adverb": site.isAdverb, "amount": site.isAmount, "aside": site.isAside, "bare": site.isBare,
 	"be": site.isAfterBe, "clause": site.isBeforeClause, "closing": site.isClosing, "degree": site.isDegree,
-	"det": site.hasDeterminer,
-	"doer": site.isDoer, "done": site.isDone, "end": site.isEnd, "for": site.isThanks, "isa": site.isNamedSo,
-	"it": site.isOfIt, "mass": site.isMass, "mine": site.isOwned, "noun": site.isBeforeNoun, "object": site.hasObject,
-	"opening": site.isOpening, "person": site.isOfPerson, "said": site.isSaid, "stop": site.isStop,
-	"subject": site.hasSubject,
-	"takes": site.takesOne, "the": site.isTheOne, "very": site.isVery, "you": site.isOfYou,
+	"det": site.hasDeterminer, "doer": site.isDoer, "done": site.isDone, "end": site.isEnd, "for": site.isThanks,
+	"isa": site.isNamedSo, "it": site.isOfIt, "mass": site.isMass, "mine": site.isOwned, "noun": site.isBeforeNoun,
+	"object": site.hasObject, "opening": site.isOpening, "person": site.isOfPerson, "said": site.isSaid,
+	"stop": site.isStop, "subject": site.hasSubject, "takes": site.takesOne, "the": site.isTheOne,
+	"very": site.isVery, "you": site.isOfYou,
 }
 
 // before returns the kth word before the phrase, and after the word that follows it, in the same clause; "" is beyond
