@@ -33,7 +33,7 @@ type Erasure struct {
 	Values []any
 	// Sort begins the sort keys of the items that are meant. Empty: all are.
 	Sort string
-	// Each runs before an item is deleted, and may stand for its deletion. Its error ends the erasure. Nil: nothing runs.
+	// Each runs before an item is deleted, and may stand for its deletion. Its error ends the erasure. Nil: none runs.
 	Each func(context.Context, Item) error
 	// Delete is the DeleteItem that deletes each item. Empty: Each deals with it alone.
 	Delete string
