@@ -15,6 +15,6 @@ func withPage(p *schema.Platform) {
 		schema.PageView{Path: "/s/{scenario_id}", Summary: "Work on a scenario"},
 		schema.PageView{Path: "/a/{attempt_id}", Summary: "See the result of an attempt"},
 		schema.PageView{Path: "/progress", Summary: "See how one develops"},
-		schema.PageView{Path: "/account", Summary: "Choose the language, have one's data, and sign out"},
+		schema.PageView{Path: "/account", Summary: "Choose the language, have or delete one's data, and sign out"},
 	)
 }

@@ -212,8 +212,8 @@ func TestAnyText(t *testing.T) {
 	browser.CheckViews(t, p.open, "/account", "/", place, "/a/"+id, "/progress", "/account")
 }
 
-// The copy has the answers.
-func TestCopy(t *testing.T) {
+// The copy has the answers, and what is deleted is gone.
+func TestOwnData(t *testing.T) {
 	p := someone(t)
 	p.hands(careful()...)
 	tab := p.open(browser.Options{Before: browser.Saves})
@@ -225,5 +225,14 @@ func TestCopy(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("the copy lacks %q: %s", want, got)
 		}
+	}
+	tab.Click("Delete my data")
+	tab.Click("Delete")
+	tab.Until("document.querySelector('[data-state=signIn]')")
+	if err := suite.Target(t, "Clarity").Flush(t); err != nil {
+		t.Fatal(err)
+	}
+	if left := p.attempts(); len(left) > 0 {
+		t.Errorf("the server has %+v", left)
 	}
 }
