@@ -89,25 +89,25 @@ func TestRegions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asker, answers := newClient(t, first).newAgent(), newClient(t, first).newPerson()
-	if asker.key, _, err = (&service.AgentKeys{DB: db}).Issue(t.Context(), asker.id); err != nil {
+	id, answers := onesynthtest.Unique("agent"), newClient(t, first).newPerson()
+	key, _, err := (&service.AgentKeys{DB: db}).Issue(t.Context(), id)
+	if err != nil {
 		t.Fatal(err)
 	}
+	asker := newClient(t, first).agent(id, key)
 	ask := func(path string) string {
 		question := textQuestion(1)
-		question.CallbackURL = at.URL + path
+		question.CallbackURL = new(at.URL + path)
 		return asker.ask(t, question).QuestionID
 	}
-	state := func(id string) func() string {
-		return func() string { return asker.question(t, id).Webhook.State }
-	}
+	state := func(id string) func() string { return func() string { return asker.webhook(t, id) } }
 	answered, closed := ask("/up"), ask("/down")
 	answers.answer(t, textAnswer(answered))
 	asker.close(t, closed)
 	wait.For(t, "the state of the webhook", "delivered", state(answered), wait.On(first))
 	wait.Until(t, "an attempt at the other webhook fails", func() (any, bool) {
 		got := asker.question(t, closed).Webhook
-		return got, got.Attempts > 0
+		return got, got != nil && got.Attempts > 0
 	}, wait.On(first))
 	type known struct {
 		Stats   string
@@ -115,13 +115,14 @@ func TestRegions(t *testing.T) {
 	}
 	who := func(on *target) known {
 		t.Helper()
-		there, someone := asker, answers
-		there.client, someone.client = newClient(t, on), newClient(t, on)
-		stats := someone.MustSend(t, http.MethodGet, "/human/stats", someone.header(), nil)
-		if again := someone.try(t, http.MethodPost, "/human/responses", textAnswer(answered)); again.Status < 400 {
-			t.Errorf("the person answers a question again: %v", again)
+		visitor := newClient(t, on)
+		there, someone := visitor.agent(id, key), visitor.person(answers.fingerprint)
+		stats := someone.MustSend(t, http.MethodGet, "/human/stats", nil, nil)
+		again, err := someone.tryAnswer(t.Context(), textAnswer(answered))
+		if err != nil || again.Status < 400 {
+			t.Errorf("the person answers a question again: %v, %v", again, err)
 		}
-		return known{string(stats.Body), there.webhookSecrets(t, http.MethodGet)}
+		return known{string(stats.Body), there.webhookSecrets(t)}
 	}
 	before := who(first)
 	if !strings.Contains(before.Stats, `"total_points":`) || strings.Contains(before.Stats, `"total_points":0`) {
@@ -141,7 +142,7 @@ func TestRegions(t *testing.T) {
 	receiver.mutex.Unlock()
 	runner, _, second = start("second")
 	same("after the fail-over", second)
-	asker.client = newClient(t, second)
+	asker = newClient(t, second).agent(id, key)
 	wait.For(t, "the state of the webhook that the first region had not sent", "delivered", state(closed),
 		wait.On(second))
 	wait.Until(t, "the webhook that the first region had sent is looked at", func() (any, bool) {
