@@ -105,9 +105,7 @@ lint: bin/lint ## Check what go vet and staticcheck.conf look for, and the lengt
 site: site/node_modules ## Build the documents as a site, into bin/site
 	@cd site && npx --no-install vitepress build
 screenshots: node_modules test/console/node_modules ## Write the pictures of the console and of the platforms' pages into docs
-	cd test && for of in console:guide/console page:platforms/page todopage:platforms/todopage lingiblepage:platforms/page \
-		claritypage:platforms/page; do \
-		go test -count=1 -run TestPictures ./$${of%%:*} -pictures "$(CURDIR)"/docs/$${of#*:} || exit 1; done
+	@test/browser/pictures
 bench: node_modules ## Measure, and print figures and ratios
 	@tools/bench/all $(OWN_ARCH)
 golden: ## Write the golden files of templates, and the figures of documents, after a change that is meant or an upgrade of the CDK

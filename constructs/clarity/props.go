@@ -15,8 +15,8 @@ import (
 // Props configure Clarity. The zero value gives all of it with secure defaults.
 type Props struct {
 	// Props are the props of every platform. JWTIssuer issues the tokens of users. LocalPort is 8082 by default.
-	// Functions are "clarityapi", which has 29 seconds by default, "webpage", "evaluator" with 290, "accounteraser" with
-	// 300, and "profiler" and "scenarioseeder" with 60.
+	// Functions are "clarityapi", which has 29 seconds by default, "webpage", "evaluator" with 290, "accounteraser"
+	// with 300, and "profiler" and "scenarioseeder" with 60.
 	platform.Props
 	// UserProps are the props of every platform that people sign in to.
 	platform.UserProps
@@ -30,8 +30,8 @@ type Props struct {
 	// ProfileRetentionDays is how many days a profile stays, except each user's latest, which stays longer: 7 to
 	// 36,500. Default: 365.
 	ProfileRetentionDays int `min:"7" max:"36500" default:"365"`
-	// Page adds the page / on which people train. They sign in at the construct's own user pool. Default: there is none,
-	// and people use the API.
+	// Page adds the page / on which people train. They sign in at the construct's own user pool. Default: there is
+	// none, and people use the API.
 	Page bool
 }
 

@@ -13,8 +13,8 @@ import (
 type Props struct {
 	// Props are the props of every platform. JWTIssuer issues the tokens of users. LocalPort is 8083 by default.
 	// Functions are "lingibleapi", which has 15 seconds by default, "webpage", "profilecreator" with 4,
-	// "submissionvalidator", "exporter" and "lexiconseeder" with 60, "trendingjob" with 120, "revalidator" with 290 and "accountcleaner" with
-	// 300.
+	// "submissionvalidator", "exporter" and "lexiconseeder" with 60, "trendingjob" with 120, "revalidator" with 290 and
+	// "accountcleaner" with 300.
 	platform.Props
 	// UserProps are the props of every platform that people sign in to.
 	platform.UserProps
@@ -41,8 +41,8 @@ func (p Props) declaration() platform.Declaration {
 	p.LocalPort = cmp.Or(p.LocalPort, 8083)
 	p.VotesToApprove = cmp.Or(p.VotesToApprove, 10)
 	p.TimeZone = cmp.Or(p.TimeZone, "America/Chicago")
-	return platform.Declaration{Module: module, Accepted: p.Accepted(), Check: p.check, Props: p.Props, UserProps: p.UserProps,
-		Model: p.Model, Environment: p.environment()}
+	return platform.Declaration{Module: module, Accepted: p.Accepted(), Check: p.check, Props: p.Props,
+		UserProps: p.UserProps, Model: p.Model, Environment: p.environment()}
 }
 
 func (p Props) check(f *finding.List, _ string) {
