@@ -80,7 +80,7 @@ func TestPropsValidate(t *testing.T) {
 			[]string{"Props.Timeout"}},
 		"ErrLogLevel": {gofunction.Props{Package: "x", Settings: gofunction.Settings{LogLevel: "INFO"}},
 			[]string{"Props.LogLevel"}},
-		"ErrRetention": {gofunction.Props{Package: "x", Settings: gofunction.Settings{LogRetention: -1}},
+		"ErrRetention": {gofunction.Props{Package: "x", Settings: gofunction.Settings{LogRetention: -2}},
 			[]string{"Props.LogRetention"}},
 		"ErrConcurrency": {gofunction.Props{Package: "x", ReservedConcurrency: -1},
 			[]string{"Props.ReservedConcurrency"}},

@@ -232,7 +232,7 @@ func TestPropsValidate(t *testing.T) {
 			[]string{"Props.CatalogName"}},
 		"ErrBelow": {right(func(p *lake.Props) {
 			p.LakeBatchWindow, p.CompactEvery, p.LakeRetentionDays, p.QueryLimitBytes, p.LogRetention =
-				time.Millisecond, 14*time.Minute, -1, 9_999_999, -1
+				time.Millisecond, 14*time.Minute, -1, 9_999_999, -2
 		}), []string{"Props.LakeBatchWindow", "Props.CompactEvery", "Props.LakeRetentionDays", "Props.QueryLimitBytes",
 			"Props.LogRetention"}},
 		"SizesOfOthers": {right(func(p *lake.Props) { p.Sizes.MemoryMegabytes = map[string]int{"todoapi": 1} }), nil},

@@ -19,7 +19,7 @@ import (
 )
 
 // untilLifted is the end of use of an item that has a block: the block outlives what else the item says.
-var untilLifted = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
+var untilLifted = time.Date(4999, time.December, 31, 0, 0, 0, 0, time.UTC)
 
 // subject is what a report is about: a question, an answer to it, or the name of a person.
 type subject struct{ question, response, person, name string }

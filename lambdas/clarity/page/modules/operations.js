@@ -1,7 +1,9 @@
 // The operations of the API, made of its OpenAPI document.
 
 export const createAttempt = {method: 'POST', path: '/attempts'};
+export const deleteUser = {method: 'DELETE', path: '/users/me'};
 export const evaluateAttempt = {method: 'POST', path: '/attempts/{id}/evaluate'};
+export const exportData = {method: 'GET', path: '/users/me/data', query: ['limit', 'nextToken']};
 export const listAttempts = {method: 'GET', path: '/attempts', query: ['limit', 'nextToken']};
 export const listProfiles = {method: 'GET', path: '/users/me/profile/history', query: ['limit', 'nextToken']};
 export const listScenarios = {method: 'GET', path: '/scenarios', query: ['difficulty']};

@@ -57,6 +57,10 @@ func TestAsk(t *testing.T) {
 		Rows: [][]*string{{text("2026-03-01"), text("a"), text("-2")}, {text("2026-03-01"), text("b"), nil}},
 		More: true,
 	}
+	if got.Milliseconds <= 0 {
+		t.Errorf("the query took %v ms", got.Milliseconds)
+	}
+	got.Milliseconds = 0
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
