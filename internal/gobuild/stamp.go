@@ -147,7 +147,7 @@ func mainsOf(packages []listed, target Target) []mainPackage {
 			if other := modules[of]; other != nil && other.Path == p.module.Path {
 				for _, name := range files[of] {
 					if filepath.Ext(name) == ".go" {
-						m.sources += name + "\n"
+						m.sources += lasting(name) + "\n"
 					}
 				}
 			}
@@ -157,6 +157,14 @@ func mainsOf(packages []listed, target Target) []mainPackage {
 		mains = append(mains, m)
 	}
 	return mains
+}
+
+// lasting is the name under which a file stays after a build: a vendored module is linked into a folder that does not.
+func lasting(name string) string {
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		return target
+	}
+	return name
 }
 
 // flag returns the flag of "go build" that links the package with the linker's
