@@ -53,9 +53,9 @@ func Long(most int) (all []string) {
 	return all
 }
 
-// CheckViews checks views of a page on a phone, a dark tablet and a wide screen: what strangers wrote is text, all fits,
-// also in German on a phone, and axe-core finds nothing. open opens the page, and german is the view with the choice
-// of a language.
+// CheckViews checks views of a page on a phone, a dark tablet and a wide screen: what strangers wrote is text, all
+// fits, also in German on a phone, and axe-core finds nothing. open opens the page, and german is the view with the
+// choice of a language.
 func CheckViews(t testing.TB, open func(Options) *Tab, german string, views ...string) {
 	t.Helper()
 	for _, options := range []Options{{Width: 320, Height: 640}, {Width: 768, Height: 900, Dark: true},

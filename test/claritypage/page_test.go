@@ -123,7 +123,8 @@ func TestChangedElsewhere(t *testing.T) {
 	theirs := func() []map[string]string {
 		var given []map[string]string
 		for at := range 3 {
-			given = append(given, map[string]string{"questionId": fmt.Sprintf("q%d", at+1), "answer": "Written elsewhere"})
+			given = append(given, map[string]string{"questionId": fmt.Sprintf("q%d", at+1),
+				"answer": "Written elsewhere"})
 		}
 		return given
 	}
@@ -173,7 +174,8 @@ func TestNetworks(t *testing.T) {
 	tab.Write("q1", "It is lost twice")
 	for range 2 {
 		tab.See("Not saved: there is no connection. This device keeps it.")
-		tab.Until("(dispatchEvent(new Event('online')), !document.querySelector('.saved').textContent.startsWith('Not'))")
+		tab.Until("(dispatchEvent(new Event('online')), " +
+			"!document.querySelector('.saved').textContent.startsWith('Not'))")
 	}
 	saves(tab)
 	if got := p.attempts(); len(got) != 1 || got[0].Answers[0].Text != "It is lost twice" {

@@ -138,7 +138,8 @@ func TestPremium(t *testing.T) {
 	tab.Write("example_usage", "What a lovely "+term+" we have")
 	tab.CheckRules()
 	tab.Click("Propose")
-	tab.Until("document.querySelector('main [class=\"card word\"]') && document.getElementById('slang_term').value === ''")
+	tab.Until("document.querySelector('main [class=\"card word\"]') && " +
+		"document.getElementById('slang_term').value === ''")
 	if got := sections(tab)["Yours"]; !strings.Contains(got, term) || !strings.Contains(got, "is looked at") {
 		t.Errorf("got %q", got)
 	}
