@@ -236,7 +236,7 @@ func (s *Service) forgetSubscriptions(ctx context.Context, personHash string) (c
 		return false, err
 	}
 	// The index may lack the last one, which has an item of its own.
-	last, err := s.subscriptionItem(ctx, personKey(personHash))
+	last, err := s.subscriptionItem(ctx, askahuman.PersonKey(personHash))
 	if err != nil {
 		return false, err
 	}

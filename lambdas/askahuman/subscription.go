@@ -84,7 +84,7 @@ func (s *Service) endSubscription(ctx context.Context, id, personHash string) er
 		}
 		_, err = s.transact(ctx, "DeleteSubscription", []dynamo.Write{
 			dynamo.Delete("Subscriptions", []any{id}, unchangedSubscription(*existing)),
-			dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}),
+			dynamo.Delete("Subscriptions", []any{askahuman.TokenKey(existing.Token)}, expression.ConditionBuilder{}),
 		}, notOfPerson(*existing, ""))
 		return err
 	})

@@ -17,17 +17,13 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
-func tokenKey(token string) string { return "TOKEN#" + digest(token) }
-
-func personKey(personHash string) string { return "PERSON#" + personHash }
-
 // ofPerson returns the write that makes a subscription the person's last one; none for an unknown
 // person.
 func ofPerson(personHash, subscriptionID string) []dynamo.Write {
 	if personHash == "" {
 		return nil
 	}
-	return []dynamo.Write{dynamo.Put("Subscriptions", named(personKey(personHash), subscriptionID),
+	return []dynamo.Write{dynamo.Put("Subscriptions", named(askahuman.PersonKey(personHash), subscriptionID),
 		expression.ConditionBuilder{})}
 }
 
@@ -38,7 +34,7 @@ func notOfPerson(sub askahuman.Subscription, heir string) []dynamo.Write {
 	if sub.PersonHash == "" {
 		return nil
 	}
-	key, same := personKey(sub.PersonHash), dynamo.Equal("token_owner", sub.ID)
+	key, same := askahuman.PersonKey(sub.PersonHash), dynamo.Equal("token_owner", sub.ID)
 	if heir != "" {
 		return []dynamo.Write{dynamo.Put("Subscriptions", named(key, heir), same)}
 	}
@@ -121,7 +117,7 @@ func (s *Service) subscriptionItems(ctx context.Context, ids ...string) ([]*aska
 // person, and returned instead; its times need not be read for that. It returns [retry.ErrStale] when another request
 // has changed the token meanwhile.
 func (s *Service) subscribe(ctx context.Context, sub askahuman.Subscription) (askahuman.Subscription, error) {
-	owner, err := s.subscriptionItem(ctx, tokenKey(sub.Token))
+	owner, err := s.subscriptionItem(ctx, askahuman.TokenKey(sub.Token))
 	switch {
 	case err != nil:
 		return sub, err
@@ -130,7 +126,7 @@ func (s *Service) subscribe(ctx context.Context, sub askahuman.Subscription) (as
 	}
 	err = s.DB.Transact(ctx, "CreateSubscription", append([]dynamo.Write{
 		dynamo.Put("Subscriptions", sub, dynamo.Absent("subscription_id")),
-		dynamo.Put("Subscriptions", named(tokenKey(sub.Token), sub.ID), dynamo.Absent("subscription_id")),
+		dynamo.Put("Subscriptions", named(askahuman.TokenKey(sub.Token), sub.ID), dynamo.Absent("subscription_id")),
 	}, ofPerson(sub.PersonHash, sub.ID)...)...)
 	refused, ok := errors.AsType[*dynamo.TransactionError](err)
 	if !ok {
@@ -206,10 +202,10 @@ func (s *Service) findSubscription(ctx context.Context, personHash string, token
 	err error) {
 	var keys []string
 	for _, token := range tokens {
-		keys = append(keys, tokenKey(token))
+		keys = append(keys, askahuman.TokenKey(token))
 	}
 	if personHash != "" {
-		keys = append(keys, personKey(personHash))
+		keys = append(keys, askahuman.PersonKey(personHash))
 	}
 	owners, err := s.subscriptionItems(ctx, keys...)
 	if err != nil {
@@ -247,8 +243,8 @@ func (s *Service) renewSubscription(ctx context.Context, id, from, token string,
 	if token != from {
 		attributes = append(slices.Clone(activated), "fcm_token")
 		moved = []dynamo.Write{
-			dynamo.Put("Subscriptions", named(tokenKey(token), id), dynamo.Absent("subscription_id")),
-			dynamo.Delete("Subscriptions", []any{tokenKey(from)}, expression.ConditionBuilder{}),
+			dynamo.Put("Subscriptions", named(askahuman.TokenKey(token), id), dynamo.Absent("subscription_id")),
+			dynamo.Delete("Subscriptions", []any{askahuman.TokenKey(from)}, expression.ConditionBuilder{}),
 		}
 	}
 	changed := askahuman.Subscription{ID: id, Token: token, Active: askahuman.SubscriptionActive, UpdatedAt: now}
@@ -267,7 +263,7 @@ func (s *Service) changeSubscription(ctx context.Context, id, token string, minu
 	err = retry.Do(ctx, func() error {
 		keys := []string{id}
 		if token != "" {
-			keys = append(keys, tokenKey(token))
+			keys = append(keys, askahuman.TokenKey(token))
 		}
 		items, err := s.subscriptionItems(ctx, keys...)
 		if err != nil {
@@ -297,8 +293,8 @@ func (s *Service) moveToken(ctx context.Context, existing askahuman.Subscription
 		ownerUnchanged = dynamo.Equal("token_owner", owner.TokenOwner)
 	}
 	others := []dynamo.Write{
-		dynamo.Put("Subscriptions", named(tokenKey(token), existing.ID), ownerUnchanged),
-		dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}),
+		dynamo.Put("Subscriptions", named(askahuman.TokenKey(token), existing.ID), ownerUnchanged),
+		dynamo.Delete("Subscriptions", []any{askahuman.TokenKey(existing.Token)}, expression.ConditionBuilder{}),
 	}
 	var left []dynamo.Write
 	if owner != nil && owner.TokenOwner != existing.ID {

@@ -121,17 +121,12 @@ func (s *Service) AddProfiles(ctx context.Context, attempts []clarity.Attempt, r
 	if attempts, err = s.kept(ctx, slices.Clone(attempts)); err != nil {
 		return 0, err
 	}
-	slices.SortFunc(attempts, func(a, b clarity.Attempt) int { return strings.Compare(profileKey(a), profileKey(b)) })
+	slices.SortFunc(attempts, func(a, b clarity.Attempt) int { return strings.Compare(clarity.ProfileKey(a), clarity.ProfileKey(b)) })
 	err = retry.Do(ctx, func() (err error) {
 		added, err = s.addProfiles(ctx, attempts, retention)
 		return err
 	})
 	return added, err
-}
-
-// profileKey is the sort key of the profile of an attempt.
-func profileKey(attempt clarity.Attempt) string {
-	return attempt.Evaluation.EvaluatedAt.String() + "#" + attempt.ID
 }
 
 // link is a profile of the chain that a transaction writes; asRead is what it was, or nil if it is new.
@@ -148,7 +143,7 @@ func (s *Service) addProfiles(ctx context.Context, attempts []clarity.Attempt, r
 		if len(attempts) == 0 {
 			return 0, nil
 		}
-		preceding, later, known, err = s.around(ctx, attempts[0].UserID, profileKey(attempts[0]))
+		preceding, later, known, err = s.around(ctx, attempts[0].UserID, clarity.ProfileKey(attempts[0]))
 		if err != nil {
 			return 0, err
 		}
@@ -178,7 +173,7 @@ func chainOf(attempts []clarity.Attempt, preceding profile, later []profile) (ch
 		chain = append(chain, link{p, &p})
 	}
 	for _, attempt := range attempts {
-		key := profileKey(attempt)
+		key := clarity.ProfileKey(attempt)
 		at, known := slices.BinarySearchFunc(chain, key, func(l link, key string) int {
 			return strings.Compare(l.Key, key)
 		})
