@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/onesynth-cdk/onesynth/run/internal/initial"
 )
@@ -19,33 +18,16 @@ import (
 // initialDataFile is the file, in the folder of the run's data, that says which platforms have got their initial data.
 const initialDataFile = "initial-data.json"
 
-// LoadInitialData loads the initial data of the platforms of the assembly that have not got theirs in this run, nor in
-// an earlier one with its folder of data, and prints what it has loaded. It waits for a load that is under way.
-// Existing items stay as they are. The error names the platforms whose data it could not load.
+// LoadInitialData loads the initial data of all platforms of the assembly, as onesynth seed does, one after the other,
+// and waits for a load that is under way. Existing items stay as they are. The error names the platforms whose data it
+// could not load.
 func (r *Runner) LoadInitialData(ctx context.Context) error {
 	r.loading.Lock()
 	defer r.loading.Unlock()
-	loaders, err := r.without()
-	if err != nil {
-		return fmt.Errorf("no initial data: %w", err)
-	}
 	var problems []error
-	for _, loader := range loaders {
-		if r.isDebugged(loader.Function) {
-			r.log.printf("no initial data of %s, since its function is debugged: onesynth seed %s loads it",
-				loader.Platform, loader.Platform)
-			continue
-		}
-		loaded, err := loader.Load(ctx, r.invokeLoader, func(int, int) {})
-		if err == nil {
-			r.log.printf("%-10s %s (stack %s)", "data", loaded, loader.Stack)
-			r.begun = append(r.begun, loader)
-			err = r.writeBegun()
-		}
-		if err != nil {
-			problems = append(problems,
-				fmt.Errorf("initial data: %w; onesynth seed %s tries again", err, loader.Platform))
-		}
+	for _, loader := range r.loaders() {
+		_, err := loader.Load(ctx, r.invokeLoader, func(int, int) {})
+		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
 }
@@ -93,15 +75,33 @@ func (r *Runner) invokeLoader(ctx context.Context, function string, event []byte
 	return result.Payload, result.FunctionError, err
 }
 
-// loadInitialData is LoadInitialData if the run's options ask for it. A platform without its data still runs, so a
-// failure is a warning.
+// loadInitialData loads the initial data of platforms that have not got theirs in this run, nor in an earlier one with
+// its folder of data, and prints what it has loaded. A platform without its data still runs, so a failure is a warning.
 func (r *Runner) loadInitialData(ctx context.Context) {
 	if !r.options.InitialData {
 		return
 	}
-	if err := r.LoadInitialData(ctx); err != nil && ctx.Err() == nil {
-		for line := range strings.Lines(err.Error()) {
-			r.log.printf("warning: %s", strings.TrimSuffix(line, "\n"))
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	loaders, err := r.without()
+	if err != nil {
+		r.log.printf("warning: no initial data: %v", err)
+		return
+	}
+	for _, loader := range loaders {
+		if r.isDebugged(loader.Function) {
+			r.log.printf("no initial data of %s, since its function is debugged: onesynth seed %s loads it",
+				loader.Platform, loader.Platform)
+			continue
+		}
+		loaded, err := loader.Load(ctx, r.invokeLoader, func(int, int) {})
+		if err == nil {
+			r.log.printf("%-10s %s (stack %s)", "data", loaded, loader.Stack)
+			r.begun = append(r.begun, loader)
+			err = r.writeBegun()
+		}
+		if err != nil && ctx.Err() == nil {
+			r.log.printf("warning: initial data: %v; onesynth seed %s tries again", err, loader.Platform)
 		}
 	}
 }
