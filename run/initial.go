@@ -94,7 +94,11 @@ func (r *Runner) loadInitialData(ctx context.Context) {
 				loader.Platform, loader.Platform)
 			continue
 		}
+		if f := r.design.Load().function(loader.Function); f != nil {
+			r.log.quiet.Store(&f.Label)
+		}
 		loaded, err := loader.Load(ctx, r.invokeLoader, func(int, int) {})
+		r.log.quiet.Store(nil)
 		if err == nil {
 			r.log.printf("%-10s %s (stack %s)", "data", loaded, loader.Stack)
 			r.begun = append(r.begun, loader)

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/run/internal/aws"
@@ -29,6 +31,9 @@ const (
 type log struct {
 	format LogFormat
 	text   trace.Text
+	// quiet is the label of the function that the run invokes itself, a hundred times: what succeeds is not told. Nil:
+	// there is none.
+	quiet atomic.Pointer[string]
 
 	mu     sync.Mutex
 	writer io.Writer
@@ -63,6 +68,10 @@ func (l *log) function(name, line string) {
 
 // ended prints a request that has ended.
 func (l *log) ended(request trace.Summary, lines []trace.Line) {
+	if quiet := l.quiet.Load(); quiet != nil && request.Kind == trace.Invocation && request.Error == "" &&
+		slices.Contains(request.Functions, *quiet) {
+		return
+	}
 	if l.format == LogText {
 		l.Write([]byte(l.text.Request(request, lines)))
 	}
