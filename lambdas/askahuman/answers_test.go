@@ -208,7 +208,7 @@ func checkRecentAnswers(t *testing.T, s *platform) {
 
 // answering returns the people's side at a moment.
 func answering(s *platform, now time.Time) *Service {
-	s.now = now
+	s.moveTo(now)
 	return s.people
 }
 

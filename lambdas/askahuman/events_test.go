@@ -90,7 +90,7 @@ func (h *questionHistory) step(t *testing.T) {
 		h.open, h.done, h.counts = map[string]int{}, map[string]bool{}, map[string]int{}
 	}
 	ctx := t.Context()
-	h.now = h.now.Add(time.Duration(h.random.IntN(4)) * time.Minute)
+	h.moveTo(h.now.Add(time.Duration(h.random.IntN(4)) * time.Minute))
 	action := h.random.IntN(12)
 	if len(h.asked) == 0 || action < 3 {
 		ask := askahuman.Ask{Prompt: awkward, Type: askahuman.TypeText, MinResponses: new(2),

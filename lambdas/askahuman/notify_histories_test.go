@@ -188,7 +188,7 @@ func TestRunRandomHistories(t *testing.T) {
 			t.Parallel()
 			o := &outside{notifying: newNotifying(t), devices: map[string]device{},
 				fate: rand.New(rand.NewPCG(seed, 0))}
-			o.now = o.now.Truncate(time.Millisecond)
+			o.moveTo(o.now.Truncate(time.Millisecond))
 			o.notifier.Push = o.Send
 			o.faults(o.mark)
 			o.history(t, rand.New(rand.NewPCG(seed, 1)))
@@ -212,7 +212,7 @@ func (o *outside) history(t *testing.T, random *rand.Rand) {
 	for range 40 {
 		switch action := random.IntN(8); {
 		case action == 0:
-			o.now = o.now.Add(time.Duration(1+random.IntN(40)) * time.Minute)
+			o.moveTo(o.now.Add(time.Duration(1+random.IntN(40)) * time.Minute))
 		case action == 1:
 			ask(1 + random.IntN(3))
 		case action == 2 || len(o.devices) == 0:

@@ -33,7 +33,7 @@ func TestOwnAnswers(t *testing.T) {
 			return operators.HideQuestion(t.Context(), as("olga"), q.ID, true)
 		}},
 	} {
-		p.now = p.now.Add(time.Second)
+		p.moveTo(p.now.Add(time.Second))
 		q := p.ask(t, test.ask)
 		own := askahuman.OwnAnswer{QuestionID: q.ID, Prompt: q.Prompt, Answer: new(awkward), Confidence: new(4),
 			CreatedAt: wire.Time(p.now.Truncate(time.Millisecond)), Status: test.status}
@@ -51,7 +51,7 @@ func TestOwnAnswers(t *testing.T) {
 		want = append([]askahuman.OwnAnswer{own}, want...)
 	}
 	p.answer(t, person(1), text(want[4].QuestionID, "Of someone else."))
-	p.now = p.now.Add(time.Minute)
+	p.moveTo(p.now.Add(time.Minute))
 	for _, limit := range []int{1, 2, 4, 5, 1000} {
 		var got []askahuman.OwnAnswer
 		for cursor, pages := "", 0; pages == 0 || cursor != ""; pages++ {
@@ -74,11 +74,11 @@ func TestOwnAnswers(t *testing.T) {
 		t.Errorf("nobody's answers: got %v, %q, %v", got, next, err)
 	}
 	// The questions go before the answers, and answers before they are deleted.
-	p.now = p.now.Add(10 * 24 * time.Hour)
+	p.moveTo(p.now.Add(10 * 24 * time.Hour))
 	got, _, err := p.people.OwnAnswers(t.Context(), person(0), 1, "")
 	OK(t, err)
 	wantEqual(t, "the answer to a deleted question", got[0].Prompt+string(got[0].Status), "")
-	p.now = p.now.Add(20 * 24 * time.Hour)
+	p.moveTo(p.now.Add(20 * 24 * time.Hour))
 	if got, next, err := p.people.OwnAnswers(t.Context(), person(0), 1, ""); len(got) > 0 || next != "" || err != nil {
 		t.Errorf("after 30 days: got %v, %q, %v", got, next, err)
 	}

@@ -33,20 +33,20 @@ func knownPerson(t *testing.T, answers int) (*platform, []askahuman.Question) {
 	var questions []askahuman.Question
 	ask := textAsk()
 	for range answers {
-		p.now = p.now.Add(time.Second)
+		p.moveTo(p.now.Add(time.Second))
 		q := p.ask(t, ask)
 		ask.MinResponses = new(1) // only the first one stays open
 		p.answer(t, person(0), text(q.ID, "An answer."))
 		questions = append(questions, q)
 	}
 	for _, token := range []string{"first-token", "second-token"} {
-		p.now = p.now.Add(time.Second)
+		p.moveTo(p.now.Add(time.Second))
 		p.device(t, person(0), token, 30)
 	}
 	OK(t, p.notifying.markNotified(t.Context(), person(0), questions[0].ID, p.now))
 	p.answer(t, person(1), text(questions[0].ID, "Of another person."))
 	p.device(t, person(1), "third-token", 30)
-	p.now = p.now.Add(time.Minute)
+	p.moveTo(p.now.Add(time.Minute))
 	return p, questions
 }
 
@@ -57,7 +57,7 @@ func deleteAll(t *testing.T, s *Service, p *platform, person string) (answers, r
 		deleted, err := s.DeletePerson(t.Context(), person)
 		OK(t, err)
 		answers, more = answers+deleted.Answers, deleted.More
-		p.now = p.now.Add(time.Duration(deleted.Wait) * time.Second)
+		p.moveTo(p.now.Add(time.Duration(deleted.Wait) * time.Second))
 	}
 	return answers, requests
 }
@@ -156,12 +156,12 @@ func TestDeleteAfterAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "An answer."))
-	p.now = p.now.Add(3 * time.Second)
+	p.moveTo(p.now.Add(3 * time.Second))
 	got := Must(p.people.DeletePerson(t.Context(), person(0)))(t)
 	if got != (askahuman.Deleted{Answers: 1, More: true, Wait: 7}) {
 		t.Errorf("got %+v", got)
 	}
-	p.now = p.now.Add(7 * time.Second)
+	p.moveTo(p.now.Add(7 * time.Second))
 	if got := Must(p.people.DeletePerson(t.Context(), person(0)))(t); got != (askahuman.Deleted{}) {
 		t.Errorf("then got %+v", got)
 	}
@@ -176,12 +176,12 @@ func TestDeleteAfterClockWasSetBack(t *testing.T) {
 	for _, ahead := range []time.Duration{5 * time.Second, time.Hour, 40 * 24 * time.Hour} {
 		p := newPlatform(t)
 		p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "An answer."))
-		p.now = p.now.Add(-ahead)
+		p.moveTo(p.now.Add(-ahead))
 		got := Must(p.people.DeletePerson(t.Context(), person(0)))(t)
 		if got != (askahuman.Deleted{Answers: 1, More: true, Wait: 10}) {
 			t.Errorf("%s ahead: got %+v", ahead, got)
 		}
-		p.now = p.now.Add(settled)
+		p.moveTo(p.now.Add(settled))
 		if got := Must(p.people.DeletePerson(t.Context(), person(0)))(t); got != (askahuman.Deleted{}) {
 			t.Errorf("%s ahead: then got %+v", ahead, got)
 		}

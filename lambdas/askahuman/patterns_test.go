@@ -66,7 +66,7 @@ func TestMain(m *testing.M) {
 func TestListByLastNotified(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
-	p.now = ten
+	p.moveTo(ten)
 	before, after := p.device(t, "before", "token", 30), p.device(t, "after", "another-token", 30)
 	q := p.ask(t, textAsk())
 	mustClaim(t, p, before.ID, q.ID, p.now)

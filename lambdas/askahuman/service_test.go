@@ -28,7 +28,23 @@ type platform struct {
 
 	parts  askahuman.Parts
 	tables *dynamotest.Tables
-	now    time.Time
+	// mutex guards now, which a read of a cache may look at when a test goes on.
+	mutex sync.Mutex
+	now   time.Time
+}
+
+// moveTo makes it that moment.
+func (p *platform) moveTo(now time.Time) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.now = now
+}
+
+// moment is the time now.
+func (p *platform) moment() time.Time {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.now
 }
 
 func newPlatform(t *testing.T) *platform {
@@ -50,7 +66,7 @@ func (p *platform) as(t *testing.T, function string) *Service {
 	t.Helper()
 	db := Must(p.tables.As(askahuman.With(p.parts), function))(t)
 	return &Service{DB: db, Shards: Shards{Write: 2, Read: 5}, Parts: p.parts,
-		Clock: func() time.Time { return p.now }}
+		Clock: p.moment}
 }
 
 // faults has errors of before come in place of the answers to requests, from now on; nil: none.
@@ -112,7 +128,8 @@ func TestTables(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlatform(t)
-			p.now, p.Rules = ten, quotaOf(checkedQuota)
+			p.moveTo(ten)
+			p.Rules = quotaOf(checkedQuota)
 			check(t, p)
 		})
 	}

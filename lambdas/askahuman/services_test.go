@@ -158,7 +158,7 @@ func TestFeed(t *testing.T) {
 			p.answer(t, "you", text(q.ID, "yours"))
 			want = slices.Insert(want, 0, q.ID)
 		}
-		p.now = p.now.Add(time.Second)
+		p.moveTo(p.now.Add(time.Second))
 	}
 	feed := func(person string, limit int) (ids []string, pages int) {
 		t.Helper()
@@ -189,7 +189,7 @@ func TestFeed(t *testing.T) {
 	if got, _ := feed("", 50); len(got) != 45 {
 		t.Errorf("an unknown person sees %d questions, want 45", len(got))
 	}
-	p.now = p.now.Add(time.Hour)
+	p.moveTo(p.now.Add(time.Hour))
 	if got, _ := feed("", 50); len(got) != 0 {
 		t.Errorf("%d questions after their deadlines", len(got))
 	}
@@ -199,7 +199,7 @@ func TestFeed(t *testing.T) {
 func TestFeedIsBounded(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
-	p.now = p.now.Truncate(time.Second)
+	p.moveTo(p.now.Truncate(time.Second))
 	const all = 131
 	var group errgroup.Group
 	group.SetLimit(16)
@@ -244,7 +244,7 @@ func TestAnswerRefused(t *testing.T) {
 	for _, q := range []askahuman.Question{closed, answeredAndClosed} {
 		OK(t, p.Close(t.Context(), "agent", q.ID))
 	}
-	p.now = p.now.Add(time.Minute)
+	p.moveTo(p.now.Add(time.Minute))
 
 	before := Must(p.people.Stats(t.Context(), "me", nil))(t)
 	for name, test := range map[string]struct {
@@ -340,11 +340,11 @@ func TestLeaderboard(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	// b answers twice on Tuesday, a and c once on Wednesday.
-	p.now = time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC)
+	p.moveTo(time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC))
 	for range 2 {
 		p.answer(t, "b", text(p.ask(t, textAsk()).ID, "an answer"))
 	}
-	p.now = p.now.Add(24 * time.Hour)
+	p.moveTo(p.now.Add(24 * time.Hour))
 	for _, person := range []string{"a", "c"} {
 		p.answer(t, person, text(p.ask(t, textAsk()).ID, "an answer"))
 	}
@@ -477,7 +477,7 @@ func TestBoardsAreShared(t *testing.T) {
 	if standing := Must(people.Stats(t.Context(), "b", nil))(t); value(standing.Rank) != 1 || boards.Load() != keys {
 		t.Errorf("b has rank %d, after %d requests for boards; want 1, %d", value(standing.Rank), boards.Load(), keys)
 	}
-	p.now = p.now.Add(30 * time.Second)
+	p.moveTo(p.now.Add(30 * time.Second))
 	if got := board("a"); value(got.YourRank) != 2 || len(got.Entries) != 2 || boards.Load() != 2*keys {
 		t.Errorf("after half a minute a sees %+v, after %d requests", got, boards.Load())
 	}

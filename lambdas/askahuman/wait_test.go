@@ -25,7 +25,7 @@ type waiting struct {
 
 func newWaiting(t *testing.T) *waiting {
 	w := &waiting{platform: newPlatform(t), at: map[time.Duration]func(){}}
-	w.now = w.now.Truncate(time.Second)
+	w.moveTo(w.now.Truncate(time.Second))
 	began := w.now
 	w.Pause = func(ctx context.Context, d time.Duration) error {
 		if ctx.Err() != nil {
@@ -33,7 +33,7 @@ func newWaiting(t *testing.T) *waiting {
 		}
 		for end := w.now.Add(d); w.now.Before(end); {
 			step := min(w.now.Truncate(time.Second).Add(time.Second).Sub(w.now), end.Sub(w.now))
-			w.now = w.now.Add(step)
+			w.moveTo(w.now.Add(step))
 			if happens := w.at[w.now.Sub(began)]; happens != nil {
 				happens()
 			}
@@ -51,7 +51,7 @@ func (w *waiting) watch() {
 			w.responses++
 		case r.Table == "Questions" && r.Action == schema.GetItem:
 			w.questions = append(w.questions, w.now)
-			w.now = w.now.Add(w.took)
+			w.moveTo(w.now.Add(w.took))
 			if w.failing != nil && len(w.questions) > 2 {
 				return w.failing
 			}
@@ -140,7 +140,7 @@ func TestReadNews(t *testing.T) {
 					"close": func() {
 						Must(w.notifying.endQuestion(t.Context(), question, w.now))(t)
 					},
-					"deadline": func() { w.now = time.Time(question.Deadline) },
+					"deadline": func() { w.moveTo(time.Time(question.Deadline)) },
 				}[what]
 			}
 			ctx := test.ctx

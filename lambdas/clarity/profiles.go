@@ -121,7 +121,9 @@ func (s *Service) AddProfiles(ctx context.Context, attempts []clarity.Attempt, r
 	if attempts, err = s.kept(ctx, slices.Clone(attempts)); err != nil {
 		return 0, err
 	}
-	slices.SortFunc(attempts, func(a, b clarity.Attempt) int { return strings.Compare(clarity.ProfileKey(a), clarity.ProfileKey(b)) })
+	slices.SortFunc(attempts, func(a, b clarity.Attempt) int {
+		return strings.Compare(clarity.ProfileKey(a), clarity.ProfileKey(b))
+	})
 	err = retry.Do(ctx, func() (err error) {
 		added, err = s.addProfiles(ctx, attempts, retention)
 		return err

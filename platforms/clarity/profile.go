@@ -59,7 +59,9 @@ type Improvement struct {
 }
 
 // ProfileKey returns the sort key of the profile that an evaluated attempt adds, for functions that a team adds.
-func ProfileKey(attempt Attempt) string { return attempt.Evaluation.EvaluatedAt.String() + "#" + attempt.ID }
+func ProfileKey(attempt Attempt) string {
+	return attempt.Evaluation.EvaluatedAt.String() + "#" + attempt.ID
+}
 
 // Profile has the figures of a user up to and including one evaluated attempt, also on the wire. A user's profiles are
 // in the order of Timestamp, and then of AttemptID.
