@@ -23,7 +23,8 @@ for (const [status, text, kind, message] of [
   [409, '{"success":false,"message":"c","error_code":"TAKEN","details":[]}', 'taken', 'c'],
   [422, '{"detail":[{"message":"d"},{"message":"e"}]}', 'refused', 'd; e'], [404, '{"detail":"f"}', 'gone', 'f'],
   // Of the gateway, and of what is no error of anyone's.
-  [404, '{"message":"Not Found"}', 'gone', 'gone'], [502, '<html>', 'server', 'server'], [400, 'null', 'refused', 'refused'],
+  [404, '{"message":"Not Found"}', 'gone', 'gone'], [502, '<html>', 'server', 'server'],
+  [400, 'null', 'refused', 'refused'],
 ]) {
   const got = problemOf({status, headers: new Headers()}, text, {TAKEN: 'taken'});
   if (got.kind === kind && got.message === message) continue;

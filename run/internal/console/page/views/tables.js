@@ -55,8 +55,9 @@ const keysOf = (keys) => keys.map((key) => `${key.attribute} (${key.type})`).joi
 async function list({signal}) {
   const [tables] = await Promise.all([get('/tables', null, signal), load()]);
   const stacks = [...new Set(tables.map((one) => one.stack))];
-  return [h('h1', {tabindex: '-1'}, title), h('p', {class: 'muted'}, 'Reads and writes are the units that functions used, ',
-    'with their cost in AWS: ', h('a', {href: '#/costs'}, 'Cost'), ' has them by route.'),
+  return [h('h1', {tabindex: '-1'}, title), h('p', {class: 'muted'},
+    'Reads and writes are the units that functions used, with their cost in AWS: ', h('a', {href: '#/costs'}, 'Cost'),
+    ' has them by route.'),
   stacks.map((stack) => table({
     caption: stack, rows: tables.filter((one) => one.stack === stack), columns: [
       {label: 'Table', cell: (one) => h('a', {href: `#/tables${at(one.name)}?stack=${encodeURIComponent(one.stack)}`,
