@@ -3,7 +3,6 @@ package page
 import (
 	"flag"
 	"image/color"
-	"math"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp"
@@ -40,15 +39,8 @@ func TestOperations(t *testing.T) {
 // The icons that an installed page has are the shapes of icon.svg on a square ground.
 func TestIcons(t *testing.T) {
 	t.Parallel()
-	// stroke is a line of the width 6 with round ends.
-	stroke := func(ax, ay, bx, by float64) func(x, y float64) float64 {
-		return func(x, y float64) float64 {
-			along := ((x-ax)*(bx-ax) + (y-ay)*(by-ay)) / ((bx-ax)*(bx-ax) + (by-ay)*(by-ay))
-			along = min(1, max(0, along))
-			return math.Hypot(x-ax-along*(bx-ax), y-ay-along*(by-ay)) - 3
-		}
-	}
-	first, second, third := stroke(16, 44, 26, 32), stroke(26, 32, 36, 38), stroke(36, 38, 48, 20)
+	stroke := webapptest.Stroke
+	first, second, third := stroke(6, 16, 44, 26, 32), stroke(6, 26, 32, 36, 38), stroke(6, 36, 38, 48, 20)
 	curve := func(x, y float64) float64 { return min(first(x, y), second(x, y), third(x, y)) }
 	webapptest.Icon{Ground: color.NRGBA{0x2f, 0x5d, 0x50, 0xff}, Shapes: []webapptest.Shape{
 		{Ink: color.NRGBA{0xfb, 0xfa, 0xf7, 0xff}, Distance: curve},

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"image/color"
-	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -121,20 +120,13 @@ func TestRegions(t *testing.T) {
 // The icons that an installed page has are the shapes of icon.svg on a square ground.
 func TestIcons(t *testing.T) {
 	t.Parallel()
-	// stroke is a line of the width 6 with round ends.
-	stroke := func(ax, ay, bx, by float64) func(x, y float64) float64 {
-		return func(x, y float64) float64 {
-			along := ((x-ax)*(bx-ax) + (y-ay)*(by-ay)) / ((bx-ax)*(bx-ax) + (by-ay)*(by-ay))
-			along = min(1, max(0, along))
-			return math.Hypot(x-ax-along*(bx-ax), y-ay-along*(by-ay)) - 3
-		}
-	}
-	shaft, upper, lower := stroke(14, 25, 42, 25), stroke(33, 16, 42, 25), stroke(42, 25, 33, 34)
+	stroke := webapptest.Stroke
+	shaft, upper, lower := stroke(6, 14, 25, 42, 25), stroke(6, 33, 16, 42, 25), stroke(6, 42, 25, 33, 34)
 	arrow := func(x, y float64) float64 { return min(shaft(x, y), upper(x, y), lower(x, y)) }
 	amber := color.NRGBA{0xd9, 0x82, 0x2b, 0xff}
 	webapptest.Icon{Ground: color.NRGBA{0x2f, 0x5d, 0x50, 0xff}, Shapes: []webapptest.Shape{
 		{Ink: color.NRGBA{0xfb, 0xfa, 0xf7, 0xff}, Distance: arrow},
-		{Ink: amber, Distance: stroke(50, 43, 24, 43)},
+		{Ink: amber, Distance: stroke(6, 50, 43, 24, 43)},
 		{Ink: amber, Distance: webapptest.Disc(15, 43, 3)},
 	}}.Check(t, "files", *update)
 }

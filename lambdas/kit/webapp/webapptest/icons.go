@@ -95,3 +95,12 @@ func (i Icon) draw(size int) image.Image {
 func Disc(x, y, radius float64) func(x, y float64) float64 {
 	return func(px, py float64) float64 { return math.Hypot(px-x, py-y) - radius }
 }
+
+// Stroke is the distance of a line of a width, from one point to another, with round ends.
+func Stroke(width, ax, ay, bx, by float64) func(x, y float64) float64 {
+	return func(x, y float64) float64 {
+		along := ((x-ax)*(bx-ax) + (y-ay)*(by-ay)) / ((bx-ax)*(bx-ax) + (by-ay)*(by-ay))
+		along = min(1, max(0, along))
+		return math.Hypot(x-ax-along*(bx-ax), y-ay-along*(by-ay)) - width/2
+	}
+}
