@@ -191,7 +191,10 @@ func (j *Judge) text(field string, form *huma.Schema, value string) {
 	switch {
 	case form.Format == "email":
 		p.Email(field, value)
-	case form.Format == "date" && value != "":
+	case form.Format == "date" && value == "":
+		j.Broken(field, validate.Constraint{Rule: validate.RuleFormat, Type: form.Type, Got: value,
+			Wanted: formats["date"]})
+	case form.Format == "date":
 		p.Date(field, value)
 	case form.MaxLength != nil && len(form.Enum) == 0 && form.Pattern == "":
 		p.Text(field, value, least, most)
@@ -230,7 +233,7 @@ func matches(pattern, text string) bool {
 func (j *Judge) object(field string, form *huma.Schema, fields map[string]any) {
 	within := func(name string) string { return strings.TrimPrefix(field+"."+name, ".") }
 	for _, name := range slices.Sorted(maps.Keys(form.Properties)) {
-		property, given := form.Properties[name], inAnyCase(name, fields)
+		property, given := form.Properties[name], InAnyCase(name, fields)
 		if len(given) == 0 && slices.Contains(form.Required, name) && !property.ReadOnly {
 			j.Broken(within(name), validate.Constraint{Rule: validate.RuleRequired})
 		}
@@ -241,7 +244,7 @@ func (j *Judge) object(field string, form *huma.Schema, fields map[string]any) {
 			}
 		}
 		for _, other := range form.DependentRequired[name] {
-			if len(given) > 0 && len(inAnyCase(other, fields)) == 0 {
+			if len(given) > 0 && len(InAnyCase(other, fields)) == 0 {
 				j.Add(within(other), validate.Constraint{Rule: validate.RuleRequired},
 					"is missing, but required with "+name)
 			}
@@ -250,7 +253,7 @@ func (j *Judge) object(field string, form *huma.Schema, fields map[string]any) {
 	others, _ := form.AdditionalProperties.(*huma.Schema)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		switch {
-		case len(inAnyCase(name, form.Properties)) > 0:
+		case len(InAnyCase(name, form.Properties)) > 0:
 		case form.AdditionalProperties == false:
 			j.Unknown(within(name))
 		case others != nil:
@@ -268,9 +271,9 @@ func hasTwins(list []any) bool {
 	return len(seen) < len(list)
 }
 
-// inAnyCase are the values of a map whose names are a name, or differ from it only in case: encoding/json takes the
+// InAnyCase are the values of a map whose names are a name, or differ from it only in case: encoding/json takes the
 // last of these.
-func inAnyCase[V any](name string, among map[string]V) (values []V) {
+func InAnyCase[V any](name string, among map[string]V) (values []V) {
 	var names []string
 	for other := range among {
 		if strings.EqualFold(other, name) {
@@ -311,7 +314,7 @@ func fits(form string, got any) bool {
 func (j *Judge) hasRest(form *huma.Schema, got any) bool {
 	if form.Format == "" && form.ExclusiveMinimum == nil && form.ExclusiveMaximum == nil && form.MultipleOf == nil &&
 		form.MinProperties == nil && form.MaxProperties == nil && form.OneOf == nil && form.AnyOf == nil &&
-		form.AllOf == nil && form.Not == nil || form.Format == "email" {
+		form.AllOf == nil && form.Not == nil || form.Format == "email" || form.Format == "date" {
 		return true
 	}
 	rest := *form

@@ -143,11 +143,11 @@ func (s *Server) register(op operation, input reflect.Type,
 		panic(fmt.Sprintf("httpapi: no route of %s has the ID %q: add it to the Routes of the schema, or spell it as "+
 			"there", s.config.Platform.Name, op.ID))
 	}
-	for _, field := range fieldsOf(input) {
-		name := field.Tag.Get("path")
-		if name != "" && !strings.Contains(route.Path, "{"+name+"}") && !strings.Contains(route.Path, "{"+name+"+}") {
+	for _, p := range op.Parameters() {
+		if p.Place == "path" && !strings.Contains(route.Path, "{"+p.Name+"}") &&
+			!strings.Contains(route.Path, "{"+p.Name+"+}") {
 			panic(fmt.Sprintf("httpapi: the parameters of %s have %s, which the path %s lacks: give both one name",
-				op.ID, name, route.Path))
+				op.ID, p.Name, route.Path))
 		}
 	}
 	if _, limited := s.config.Platform.RateLimit(route.RateLimit); limited && s.config.Limiter == nil {

@@ -35,48 +35,30 @@ type inputParameter struct {
 	field reflect.StructField
 }
 
-// input describes an operation's input, and returns its form.
-func (s *operations) input(of reflect.Type, operation *huma.Operation) *inputForm {
+// input describes an operation's input, which has the type of a [bound], and returns its form.
+func (s *operations) input(op schema.Description, of reflect.Type, operation *huma.Operation) *inputForm {
 	in := &inputForm{Registry: s.document.Components.Schemas, operation: operation}
-	for _, field := range fieldsOf(of) {
-		if field.Name == "Body" && field.Type != reflect.TypeFor[schema.None]() {
-			form := huma.SchemaFromField(in, field, operation.OperationID+"Body")
-			operation.RequestBody = &huma.RequestBody{Required: field.Type.Kind() != reflect.Pointer,
-				Content: JSON(form, nil)}
-			in.body, in.form = field.Index, openapi.Resolved(in, form)
+	params, _ := of.FieldByName("Params")
+	for _, each := range op.Parameters() {
+		form := huma.SchemaFromField(in, each.Field, "")
+		form.Nullable = form.Nullable && each.Field.Type.Kind() != reflect.Pointer
+		p := &huma.Param{Name: each.Name, In: each.Place, Description: form.Description, Schema: form,
+			Required: each.Required}
+		if each.Place == "query" {
+			p.Explode = &each.Explode
 		}
-		for _, place := range []string{"path", "query", "header"} {
-			name, options, _ := strings.Cut(field.Tag.Get(place), ",")
-			if name == "" {
-				continue
-			}
-			form := huma.SchemaFromField(in, field, "")
-			form.Nullable = form.Nullable && field.Type.Kind() != reflect.Pointer
-			p := &huma.Param{Name: name, In: place, Description: form.Description, Schema: form,
-				Required: place == "path" || field.Tag.Get("required") == "true"}
-			if place == "query" {
-				explode := options == "explode"
-				p.Explode = &explode
-			}
-			operation.Parameters = append(operation.Parameters, p)
-			in.parameters = append(in.parameters, inputParameter{p, field})
-		}
+		each.Field.Index = slices.Concat(params.Index, each.Field.Index)
+		operation.Parameters = append(operation.Parameters, p)
+		in.parameters = append(in.parameters, inputParameter{p, each.Field})
+	}
+	if op.Body() != nil {
+		field, _ := of.FieldByName("Body")
+		form := huma.SchemaFromField(in, field, operation.OperationID+"Body")
+		operation.RequestBody = &huma.RequestBody{Required: field.Type.Kind() != reflect.Pointer,
+			Content: JSON(form, nil)}
+		in.body, in.form = field.Index, openapi.Resolved(in, form)
 	}
 	return in
-}
-
-// fieldsOf are the fields of an input, with those of its parameters.
-func fieldsOf(input reflect.Type) (fields []reflect.StructField) {
-	for _, field := range reflect.VisibleFields(input) {
-		fields = append(fields, field)
-		if field.Name == "Params" && field.Type.Kind() == reflect.Struct {
-			for _, each := range reflect.VisibleFields(field.Type) {
-				each.Index = append(slices.Clone(field.Index), each.Index...)
-				fields = append(fields, each)
-			}
-		}
-	}
-	return fields
 }
 
 // read reads a request into an input, and returns all that is wrong with it, also by the rules that check checks.
@@ -248,8 +230,7 @@ func (in *inputForm) undeclared(j *openapi.Judge, query url.Values, body any) {
 	}
 	fields, _ := body.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if in.form.Properties[name] == nil && slices.ContainsFunc(slices.Collect(maps.Keys(in.form.Properties)),
-			func(known string) bool { return strings.EqualFold(known, name) }) {
+		if in.form.Properties[name] == nil && len(openapi.InAnyCase(name, in.form.Properties)) > 0 {
 			j.Unknown(name)
 		}
 	}

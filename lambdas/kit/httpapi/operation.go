@@ -64,7 +64,7 @@ func (s *operations) describe(each registered) *inputForm {
 		described.Parameters = append(described.Parameters, &header)
 	}
 	described.Parameters = append(described.Parameters, op.parameters...)
-	form := s.input(each.input, &described)
+	form := s.input(op.Description, each.input, &described)
 	for _, name := range slices.Sorted(maps.Keys(caller.Schemes)) {
 		described.Security = append(described.Security, map[string][]string{name: {}})
 	}
