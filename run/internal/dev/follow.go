@@ -134,11 +134,17 @@ func (f *Follower) printf(format string, arguments ...any) {
 	f.options.Log(fmt.Sprintf(format, arguments...))
 }
 
-// programs are those that the run follows.
-func (f *Follower) programs() (programs []gobuild.Listing) {
+// functions are the programs of the functions that the run follows.
+func (f *Follower) functions() (programs []gobuild.Listing) {
 	for _, builder := range f.builders {
 		programs = append(programs, builder.Listing())
 	}
+	return programs
+}
+
+// programs are those that the run follows.
+func (f *Follower) programs() []gobuild.Listing {
+	programs := f.functions()
 	if f.app != nil {
 		programs = append(programs, f.app.Listing)
 	}
@@ -217,7 +223,7 @@ func (f *Follower) begin(ctx context.Context) {
 	state, err := f.app.build(ctx, f.source, f.settings)
 	changed := false
 	if err == nil && len(saved.Files) > 0 {
-		changed, err = f.app.has(ctx, saved.Files, f.programs())
+		changed, err = f.app.has(ctx, saved.Files, f.functions())
 	}
 	if err == nil && !changed {
 		f.applied = state
