@@ -219,16 +219,17 @@ func tableName(named string) string { return named[strings.LastIndexByte(named, 
 // CreateTables creates the tables that do not exist, alters the others to what the assembly declares, and logs what it
 // alters. Existing tables of an engine that was given by URL stay as they are, because others may use them.
 func (d *Databases) CreateTables(ctx context.Context, log func(line string)) error {
-	return d.createTables(ctx, log, d.options.Former != nil)
+	return d.createTables(ctx, log, d.options.Former != nil, true)
 }
 
 // RemoveIndexes removes the indexes and ends the streams that CreateTables has kept for the code of the former
 // assembly.
 func (d *Databases) RemoveIndexes(ctx context.Context, log func(line string)) error {
-	return d.createTables(ctx, log, false)
+	return d.createTables(ctx, log, false, false)
 }
 
-func (d *Databases) createTables(ctx context.Context, log func(line string), keep bool) error {
+// createTables also begins the streams of the tables, if begin is set.
+func (d *Databases) createTables(ctx context.Context, log func(line string), keep, begin bool) error {
 	return d.eachTable(ctx, func(ctx context.Context, one *database, table *assembly.Resource,
 		input *dynamodb.CreateTableInput) error {
 		name := one.accessKey + " " + table.Name
@@ -241,7 +242,7 @@ func (d *Databases) createTables(ctx context.Context, log func(line string), kee
 		if made {
 			d.made.Store(name, true)
 		}
-		if err == nil && input.StreamSpecification != nil && (made || progress != nil) {
+		if err == nil && begin && input.StreamSpecification != nil && (made || progress != nil) {
 			err = d.beginStream(ctx, one, table, input)
 		}
 		return err
