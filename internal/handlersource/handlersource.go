@@ -202,36 +202,27 @@ func (c *check) expiry(value ast.Expr) {
 func (c *check) attribute(at token.Pos, name string) {
 	var declared []string
 	for _, t := range c.platform.Database.Tables {
-		if _, ok := t.Attribute(name); ok {
-			return
-		}
 		for _, a := range t.Attributes {
 			declared = append(declared, a.Name)
 		}
 	}
-	c.unknown(at, "attribute", name, declared)
+	c.declared(at, "attribute", name, declared)
 }
 
 func (c *check) table(at token.Pos, name string) {
-	if _, ok := c.platform.Database.Table(name); ok {
-		return
-	}
 	var declared []string
 	for _, t := range c.platform.Database.Tables {
 		declared = append(declared, t.Name)
 	}
-	c.unknown(at, "table", name, declared)
+	c.declared(at, "table", name, declared)
 }
 
 func (c *check) pattern(at token.Pos, name string) {
-	if _, ok := c.platform.Database.AccessPattern(name); ok {
-		return
-	}
 	var declared []string
 	for _, p := range c.platform.Database.AccessPatterns {
 		declared = append(declared, p.Name)
 	}
-	c.unknown(at, "access pattern", name, declared)
+	c.declared(at, "access pattern", name, declared)
 }
 
 // keeping checks a pattern whose transaction also writes the item of an idempotency key: its last write may be left
@@ -248,7 +239,11 @@ func (c *check) keeping(at token.Pos, name string) {
 	}
 }
 
-func (c *check) unknown(at token.Pos, what, name string, declared []string) {
+// declared refuses a name that is not declared.
+func (c *check) declared(at token.Pos, what, name string, declared []string) {
+	if slices.Contains(declared, name) {
+		return
+	}
 	slices.Sort(declared)
 	c.add(at, name, "one of "+strings.Join(slices.Compact(declared), ", "),
 		"spell the "+what+" as in the schema, or declare it there")
