@@ -11,8 +11,6 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -85,12 +83,8 @@ func (b *Bucket) Upload(ctx context.Context, key, contentType string, size int64
 		return Signed{}, err
 	}
 	var problems validate.Problems
-	if !slices.Contains(limits.Types, contentType) {
-		problems.Add("content_type", validate.RuleFormat, "is not one of %s", strings.Join(limits.Types, ", "))
-	}
-	if size < 1 || size > limits.Bytes {
-		problems.Add("size", validate.RuleLength, "is %d bytes: 1 to %d are allowed", size, limits.Bytes)
-	}
+	validate.OneOf(&problems, "content_type", contentType, limits.Types)
+	problems.Number("size", int(size), 1, int(limits.Bytes))
 	if err := problems.Err(); err != nil {
 		return Signed{}, err
 	}
