@@ -74,3 +74,39 @@ func (s *Suite) Target(t testing.TB, construct string) *onesynthtest.Target {
 	target.Run = runner
 	return target
 }
+
+// Person is someone who uses a page, also elsewhere than on it.
+type Person struct {
+	T *testing.T
+	// Name is what they sign in with, and API sends requests as them.
+	Name string
+	API  *onesynthtest.Client
+
+	suite *Suite
+}
+
+// Someone is a person whom the platform of the construct does not know yet.
+func (s *Suite) Someone(t *testing.T, construct string) Person {
+	t.Helper()
+	name := onesynthtest.Unique("ann")
+	return Person{T: t, Name: name, API: s.Target(t, construct).As(t, name), suite: s}
+}
+
+// Open signs the person in on the page, and waits for what matches the selector.
+func (p Person) Open(options Options, selector string) *Tab {
+	p.T.Helper()
+	runner, tabs := p.suite.Start(p.T)
+	tab := tabs.Open(p.T, runner.URL("")+"/", options)
+	tab.SignIn(p.Name, selector)
+	return tab
+}
+
+// Do sends a request whose answer has the status, and returns the answer's body.
+func (p Person) Do(method, path string, body any, status int) []byte {
+	p.T.Helper()
+	r := p.API.Try(p.T, method, path, body)
+	if r.Status != status {
+		p.T.Fatalf("got %v, want %d", r, status)
+	}
+	return r.Body
+}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/run"
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -45,11 +44,7 @@ func careful() []string {
 }
 
 // person is someone who trains, also elsewhere than on the page.
-type person struct {
-	t    *testing.T
-	name string
-	api  *onesynthtest.Client
-}
+type person struct{ browser.Person }
 
 func someone(t *testing.T) person {
 	t.Helper()
@@ -59,52 +54,44 @@ func someone(t *testing.T) person {
 			t.Fatal(err)
 		}
 	})
-	name := onesynthtest.Unique("ann")
-	return person{t, name, target.As(t, name)}
+	return person{suite.Someone(t, "Clarity")}
 }
 
 // open signs the person in.
 func (p person) open(options browser.Options) *browser.Tab {
-	p.t.Helper()
-	runner, tabs := suite.Start(p.t)
-	tab := tabs.Open(p.t, runner.URL("")+"/", options)
-	tab.SignIn(p.name, ".scenarios .card")
-	return tab
+	p.T.Helper()
+	return p.Open(options, ".scenarios .card")
 }
 
 func (p person) do(method, path string, body any, status int) (one clarity.Attempt) {
-	p.t.Helper()
-	r := p.api.Try(p.t, method, path, body)
-	if r.Status != status {
-		p.t.Fatalf("got %v, want %d", r, status)
-	}
-	if err := json.Unmarshal(r.Body, &one); err != nil {
-		p.t.Fatal(err)
+	p.T.Helper()
+	if err := json.Unmarshal(p.Do(method, path, body, status), &one); err != nil {
+		p.T.Fatal(err)
 	}
 	return one
 }
 
 // hands hands an attempt in, and returns its id.
 func (p person) hands(answers ...string) string {
-	p.t.Helper()
+	p.T.Helper()
 	var given []map[string]string
 	for at, text := range answers {
 		given = append(given, map[string]string{"questionId": fmt.Sprintf("q%d", at+1), "answer": text})
 	}
 	made := p.do(http.MethodPost, "/attempts", map[string]any{"scenarioId": scenario, "answers": given},
 		http.StatusCreated)
-	if err := suite.Target(p.t, "Clarity").Flush(p.t); err != nil {
-		p.t.Fatal(err)
+	if err := suite.Target(p.T, "Clarity").Flush(p.T); err != nil {
+		p.T.Fatal(err)
 	}
 	return made.ID
 }
 
 // attempts are all of the person, the newest first, whole.
 func (p person) attempts() (all []clarity.Attempt) {
-	p.t.Helper()
+	p.T.Helper()
 	var list clarity.AttemptList
-	if r := p.api.Try(p.t, http.MethodGet, "/attempts", nil); json.Unmarshal(r.Body, &list) != nil {
-		p.t.Fatal(r)
+	if r := p.API.Try(p.T, http.MethodGet, "/attempts", nil); json.Unmarshal(r.Body, &list) != nil {
+		p.T.Fatal(r)
 	}
 	for _, one := range list.Attempts {
 		all = append(all, p.do(http.MethodGet, "/attempts/"+one.ID, nil, http.StatusOK))

@@ -21,7 +21,7 @@ func TestKeyboard(t *testing.T) {
 	tab.Stop("(one) => one.textContent === 'Sign in'")
 	tab.Press("\r")
 	tab.Until("document.activeElement?.id === 'username'")
-	tab.Press(p.name + "\r")
+	tab.Press(p.Name + "\r")
 	tab.Until("document.querySelector('.scenarios .card')")
 	if got := tab.Texts(".scenarios h2"); got != "For a start|Intermediate|Advanced" {
 		t.Errorf("got the levels %q", got)

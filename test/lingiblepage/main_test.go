@@ -28,11 +28,7 @@ func TestBundle(t *testing.T) {
 var loaded sync.Once
 
 // person is someone who translates, also elsewhere than on the page.
-type person struct {
-	t    *testing.T
-	name string
-	api  *onesynthtest.Client
-}
+type person struct{ browser.Person }
 
 // someone is a person whom the platform does not know yet.
 func someone(t *testing.T) person {
@@ -46,44 +42,31 @@ func someone(t *testing.T) person {
 			t.Fatal(err)
 		}
 	})
-	name := onesynthtest.Unique("ann")
-	return person{t, name, target.As(t, name)}
+	return person{suite.Someone(t, "Lingible")}
 }
 
 // premium is a premium user.
 func premium(t *testing.T) person {
 	t.Helper()
 	p := someone(t)
-	p.do(http.MethodPost, "/user/upgrade", nil, http.StatusOK)
+	p.Do(http.MethodPost, "/user/upgrade", nil, http.StatusOK)
 	return p
 }
 
 // open signs the person in.
 func (p person) open(options browser.Options) *browser.Tab {
-	p.t.Helper()
-	runner, tabs := suite.Start(p.t)
-	tab := tabs.Open(p.t, runner.URL("")+"/", options)
-	tab.SignIn(p.name, "#text")
-	return tab
-}
-
-func (p person) do(method, path string, body any, status int) []byte {
-	p.t.Helper()
-	r := p.api.Try(p.t, method, path, body)
-	if r.Status != status {
-		p.t.Fatalf("got %v, want %d", r, status)
-	}
-	return r.Body
+	p.T.Helper()
+	return p.Open(options, "#text")
 }
 
 // used is how many translations were charged today.
 func (p person) used() int {
-	p.t.Helper()
+	p.T.Helper()
 	var usage struct {
 		Used int `json:"daily_used"`
 	}
-	if err := json.Unmarshal(p.do(http.MethodGet, "/user/usage", nil, http.StatusOK), &usage); err != nil {
-		p.t.Fatal(err)
+	if err := json.Unmarshal(p.Do(http.MethodGet, "/user/usage", nil, http.StatusOK), &usage); err != nil {
+		p.T.Fatal(err)
 	}
 	return usage.Used
 }
@@ -91,11 +74,11 @@ func (p person) used() int {
 // proposes submits a term. It is open to votes if the meaning has two words; the platform looks at it before the
 // function returns.
 func (p person) proposes(term, meaning, example string) {
-	p.t.Helper()
-	p.do(http.MethodPost, "/slang/submit", map[string]string{"slang_term": term, "meaning": meaning,
+	p.T.Helper()
+	p.Do(http.MethodPost, "/slang/submit", map[string]string{"slang_term": term, "meaning": meaning,
 		"example_usage": example}, http.StatusCreated)
-	if err := suite.Target(p.t, "Lingible").Flush(p.t); err != nil {
-		p.t.Fatal(err)
+	if err := suite.Target(p.T, "Lingible").Flush(p.T); err != nil {
+		p.T.Fatal(err)
 	}
 }
 

@@ -30,7 +30,7 @@ func TestKeyboard(t *testing.T) {
 	tab.Stop("(one) => one.textContent === 'Sign in'")
 	tab.Press("\r")
 	tab.Until("document.activeElement?.id === 'username'")
-	tab.Press(p.name + "\r")
+	tab.Press(p.Name + "\r")
 	tab.Until("document.activeElement?.id === 'text'")
 	tab.Press("No cap, that burger is bussin.\r")
 	tab.Until("document.querySelector('.result .translated')?.textContent === 'Honestly, that burger is delicious.'")
@@ -73,7 +73,7 @@ func TestKeyboard(t *testing.T) {
 	tab.Stop("(one) => one.textContent === 'Delete'")
 	tab.Press("\r")
 	tab.Until("document.querySelector('[data-state=signIn]')")
-	p.do(http.MethodGet, "/user/profile", nil, http.StatusForbidden)
+	p.Do(http.MethodGet, "/user/profile", nil, http.StatusForbidden)
 	if kept := browser.Evaluate[[]string](tab, "[...Object.keys(sessionStorage), ...Object.keys(localStorage)]"); len(
 		kept) > 0 {
 		t.Errorf("the device keeps %q", kept)
@@ -213,7 +213,7 @@ func TestNetworks(t *testing.T) {
 func TestAnyText(t *testing.T) {
 	p := premium(t)
 	for _, text := range browser.Long(100) {
-		p.api.Try(t, http.MethodPost, "/slang/submit", map[string]string{"slang_term": text, "meaning": strings.Repeat(
+		p.API.Try(t, http.MethodPost, "/slang/submit", map[string]string{"slang_term": text, "meaning": strings.Repeat(
 			text, 4), "example_usage": strings.Repeat(text, 4)})
 	}
 	p.proposes(word(), "bad weather", "What a lovely day <b>we</b> have")

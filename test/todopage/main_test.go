@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/run"
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -25,36 +24,28 @@ func TestBundle(t *testing.T) {
 }
 
 // person is someone who keeps tasks, also elsewhere than on the page.
-type person struct {
-	t    *testing.T
-	name string
-	api  *onesynthtest.Client
-}
+type person struct{ browser.Person }
 
 // someone is a person whom the platform does not know yet.
 func someone(t *testing.T) person {
 	t.Helper()
-	name := onesynthtest.Unique("ann")
-	api := suite.Target(t, "Todo").As(t, name)
-	api.IdempotencyKeys = true
-	return person{t, name, api}
+	p := person{suite.Someone(t, "Todo")}
+	p.API.IdempotencyKeys = true
+	return p
 }
 
 // user is a person whom the API knows as a user.
 func user(t *testing.T) person {
 	t.Helper()
 	p := someone(t)
-	p.do(http.MethodPost, "/api/v1/users/me", map[string]any{"email": p.name + "@example.com", "name": "Ann"}, 201)
+	p.Do(http.MethodPost, "/api/v1/users/me", map[string]any{"email": p.Name + "@example.com", "name": "Ann"}, 201)
 	return p
 }
 
 // open signs the person in.
 func (p person) open(options browser.Options) *browser.Tab {
-	p.t.Helper()
-	runner, tabs := suite.Start(p.t)
-	tab := tabs.Open(p.t, runner.URL("")+"/", options)
-	tab.SignIn(p.name, ".list")
-	return tab
+	p.T.Helper()
+	return p.Open(options, ".list")
 }
 
 // task is a task as the API has it.
@@ -69,43 +60,34 @@ type task struct {
 	Version     int    `json:"version"`
 }
 
-func (p person) do(method, path string, body any, status int) []byte {
-	p.t.Helper()
-	r := p.api.Try(p.t, method, path, body)
-	if r.Status != status {
-		p.t.Fatalf("got %v, want %d", r, status)
-	}
-	return r.Body
-}
-
 // has makes a task.
 func (p person) has(title string, fields ...string) task {
-	p.t.Helper()
+	p.T.Helper()
 	body := map[string]any{"title": title}
 	for at := 0; at < len(fields); at += 2 {
 		body[fields[at]] = fields[at+1]
 	}
-	return p.read(p.do(http.MethodPost, "/api/v1/tasks", body, 201))
+	return p.read(p.Do(http.MethodPost, "/api/v1/tasks", body, 201))
 }
 
 func (p person) read(body []byte) (one task) {
-	p.t.Helper()
+	p.T.Helper()
 	if err := json.Unmarshal(body, &one); err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	return one
 }
 
 func (p person) reads(id string) task {
-	return p.read(p.do(http.MethodGet, "/api/v1/tasks/"+id, nil, 200))
+	return p.read(p.Do(http.MethodGet, "/api/v1/tasks/"+id, nil, 200))
 }
 
 // tasks are all tasks of the person, the newest first.
 func (p person) tasks() []task {
-	p.t.Helper()
+	p.T.Helper()
 	var list struct{ Tasks []task }
-	if err := json.Unmarshal(p.do(http.MethodGet, "/api/v1/tasks?limit=100", nil, 200), &list); err != nil {
-		p.t.Fatal(err)
+	if err := json.Unmarshal(p.Do(http.MethodGet, "/api/v1/tasks?limit=100", nil, 200), &list); err != nil {
+		p.T.Fatal(err)
 	}
 	return list.Tasks
 }

@@ -20,7 +20,7 @@ func TestKeyboard(t *testing.T) {
 	tab.Stop("(one) => one.textContent === 'Sign in'")
 	tab.Press("\r")
 	tab.Until("document.activeElement?.id === 'username'")
-	tab.Press(p.name + "\r")
+	tab.Press(p.Name + "\r")
 	tab.Until("document.querySelector('[data-state=welcome]')")
 	tab.Stop("(one) => one.id === 'email'")
 	tab.Press("\r")
@@ -50,7 +50,7 @@ func TestKeyboard(t *testing.T) {
 	}
 	tab.Stop("(one) => one.textContent === 'Account'")
 	tab.Press("\r")
-	tab.See(p.name + "@example.com")
+	tab.See(p.Name + "@example.com")
 	tab.Stop("(one) => one.textContent === 'Sign out'")
 	tab.Press("\r")
 	tab.Until("document.querySelector('[data-state=signIn]')")
@@ -71,7 +71,7 @@ func TestOtherNonce(t *testing.T) {
 		"setItem.call(this, key, text.replace(/\"nonce\":\"[^\"]*/, '\"nonce\":\"of another')); }; return true; })()")
 	tab.Click("Sign in")
 	tab.Until("document.activeElement?.id === 'username'")
-	tab.Press(p.name + "\r")
+	tab.Press(p.Name + "\r")
 	tab.Until("document.querySelector('[data-state=notBegun]')")
 	if kept := browser.Evaluate[int](tab, "sessionStorage.length"); kept != 0 {
 		t.Errorf("the tab keeps %d values of the refused sign-in", kept)
@@ -205,7 +205,7 @@ func TestEdit(t *testing.T) {
 	tab.Click("Write two letters")
 	tab.Click("Delete")
 	tab.Until("document.querySelector('.list') && !" + row(one.ID))
-	p.do(http.MethodGet, "/api/v1/tasks/"+one.ID, nil, 404)
+	p.Do(http.MethodGet, "/api/v1/tasks/"+one.ID, nil, 404)
 }
 
 // Without a network tasks are added, completed and edited, also after the page was loaded again. All is sent when there is
@@ -299,7 +299,7 @@ func TestChangedElsewhere(t *testing.T) {
 		tab.Show("/")
 		tab.Click(one.Title)
 		tab.Write("title", "Mine")
-		p.do(http.MethodPatch, "/api/v1/tasks/"+one.ID,
+		p.Do(http.MethodPatch, "/api/v1/tasks/"+one.ID,
 			map[string]any{"title": "Theirs", "description": "Theirs too"}, 200)
 		tab.Until("document.querySelector('form.edit').requestSubmit() === undefined")
 		tab.Click("Choose a version")
@@ -319,7 +319,7 @@ func TestChangedElsewhere(t *testing.T) {
 	tab.Show("/upcoming")
 	tab.Show("/")
 	tab.Until(row(gone.ID))
-	p.do(http.MethodDelete, "/api/v1/tasks/"+gone.ID, nil, 204)
+	p.Do(http.MethodDelete, "/api/v1/tasks/"+gone.ID, nil, 204)
 	tab.Click("Complete: Here today")
 	tab.See("was deleted elsewhere: Here today")
 	tab.Until("!" + row(gone.ID))
@@ -344,14 +344,14 @@ func TestTwoPeople(t *testing.T) {
 	})()`)
 	tab.Offline(false)
 	tab.Go(signOut)
-	tab.SignIn(other.name, ".list")
+	tab.SignIn(other.Name, ".list")
 	tab.See("Nothing is due today.")
 	if all := append(p.tasks(), other.tasks()...); len(all) > 0 {
 		t.Errorf("the server has %+v", all)
 	}
 	tab.Show("/account")
 	tab.Click("Sign out")
-	tab.SignIn(p.name, ".list")
+	tab.SignIn(p.Name, ".list")
 	tab.Until("document.querySelector('.task:not([data-task^=new])')")
 	if own, others := p.tasks(), other.tasks(); len(own) != 1 || len(others) != 0 {
 		t.Errorf("the server has %+v of the one, and %+v of the other", own, others)
