@@ -155,7 +155,7 @@ func TestDeletionOfUser(t *testing.T) {
 	}
 }
 
-// A change of the guards without a deletion tells of none, and one that does not say whose it is is an error.
+// A change of the guards without a deletion has an empty one. A deletion without its user is an error.
 func TestDeletionIn(t *testing.T) {
 	t.Parallel()
 	for image, want := range map[string]string{

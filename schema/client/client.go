@@ -41,7 +41,7 @@ type Reply struct {
 	Status  int
 	Header  http.Header
 	Body    []byte
-	// Retries is how often the sender had sent the request before. The API may have carried out an earlier attempt.
+	// Retries is the number of attempts before this one. The API may have carried out one of them.
 	Retries int
 }
 

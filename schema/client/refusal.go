@@ -18,7 +18,7 @@ type Refusal struct {
 	Code string
 	// Message says what is wrong, for people. Empty: Problems say it, or the answer has no text.
 	Message string
-	// Problems are what is wrong with the fields of the request. Nil: the request is not invalid.
+	// Problems are the fields of the request that are wrong, and why. Nil: the API found none.
 	Problems []Problem
 }
 

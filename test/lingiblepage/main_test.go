@@ -59,7 +59,7 @@ func (p person) open(options browser.Options) *browser.Tab {
 	return p.Open(options, "#text")
 }
 
-// used is how many translations were charged today.
+// used returns the number of the person's translations today that count against the limit.
 func (p person) used() int {
 	p.T.Helper()
 	var usage struct {

@@ -129,7 +129,7 @@ type EnvironmentDatabase struct {
 	AccessKey string `json:"access_key"`
 }
 
-// Parts are what a run consists of, which the console reads. All fields but QueryLake and LakeReady are needed.
+// Parts are the parts of a run that the console reads. A field is needed, unless its comment says otherwise.
 type Parts struct {
 	APIs      []API
 	Assembly  *assembly.Assembly

@@ -200,7 +200,8 @@ func unsubscribe(ctx context.Context, c *caller) error {
 	return err
 }
 
-// newHandle is a name that nobody has. No numbers and no words that a name may not have consist of its letters.
+// newHandle returns a random name, which nobody has yet. It has no digits, and its letters spell no word that a name
+// may not contain.
 func newHandle() string {
 	letters := []byte(rand.Text()[:12])
 	for i, b := range letters {

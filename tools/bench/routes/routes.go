@@ -136,7 +136,7 @@ type Route struct {
 	// Plain is the name of the route that does the same without a protocol on top. Empty: there is none.
 	Plain string
 
-	// Status is that of its answer. Default: one of success of the operation.
+	// Status is the HTTP status of the answer. Default: any status of success that the operation has.
 	Status int
 
 	measured *Measured
