@@ -3,7 +3,8 @@
 // although every step succeeds. It says which deployments, in which order, lead to the same end safely.
 //
 // It reads only the two templates, and those of nested stacks. It ignores changes by hand, and conditions within
-// properties (Fn::If). [Compare] returns what speaks against a deployment, and [Notes] every other change.
+// properties (Fn::If). [Compare] returns what speaks against a deployment, and [CompareWithNotes] the other changes,
+// too.
 package check
 
 import (

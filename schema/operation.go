@@ -187,7 +187,7 @@ type Health struct {
 type Document []byte
 
 // Strict reads one rule of a tag strict. The rules say in the OpenAPI document what values the operation refuses beside
-// those that its form does not allow. They check nothing: [validate.Checker] or the operation does.
+// those that its form does not allow. They check nothing: validate.Checker or the operation does.
 //
 //	uuid          a UUID
 //	timezone      the IANA name of a time zone

@@ -22,7 +22,7 @@ type TriggerProps struct {
 	Function *gofunction.Function
 	// Description is shown in the AWS console. Default: none.
 	Description string
-	// Key is as in [deadletter.Props]. Default: a key of Amazon SQS.
+	// Key is as in the props of a dead-letter queue. Default: a key of Amazon SQS.
 	Key awskms.IKey
 }
 

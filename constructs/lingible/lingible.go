@@ -58,7 +58,7 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 	return platform.Handlers(module, lingible.With(lingible.Parts{Page: true}).Publishing(), architecture)
 }
 
-// New declares the platform. It ends the program, by [props.Fatal], with the error of
+// New declares the platform. It ends the program, by props.Fatal, with the error of
 // [Props.Validate], or of [gofunction.Build.Wait], before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Lingible {
 	l := &Lingible{}

@@ -16,7 +16,7 @@ var (
 	secondWaitTime = 20 * time.Millisecond
 )
 
-// Close ends the process of the CDK, as [jsii.Close] does. It leaves out jsii's line "Runtime process exited
+// Close ends the process of the CDK, as jsii.Close does. It leaves out jsii's line "Runtime process exited
 // abnormally", which is printed after successful runs, too.
 func Close() {
 	stderr := os.Stderr

@@ -45,7 +45,7 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 	return platform.Handlers(module, todo.With(todo.Parts{Page: true}).Publishing(), architecture)
 }
 
-// New declares the platform. It ends the program, by [props.Fatal], with the
+// New declares the platform. It ends the program, by props.Fatal, with the
 // error of [Props.Validate], or of [gofunction.Build.Wait], before it declares
 // anything.
 func New(scope constructs.Construct, id string, p Props) *Todo {

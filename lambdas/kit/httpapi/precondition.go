@@ -27,9 +27,9 @@ type precondition struct {
 	versions []int
 }
 
-// IfMatch makes a change under the header If-Match of the context's request, for an operation with [Operation.IfMatch].
-// It tries the change on each version that the header allows, until one is the current version; version 0 stands for
-// any. If the thing has another version, change returns a [*problem.VersionError].
+// IfMatch makes a change under the header If-Match of the context's request, for an operation with
+// [schema.Description.IfMatch]. It tries the change on each version that the header allows, until one is the current
+// version; version 0 stands for any. If the thing has another version, change returns a [*problem.VersionError].
 func IfMatch[R any](ctx context.Context, change func(version int) (R, error)) (R, error) {
 	request := requestFrom(ctx)
 	if request == nil || !request.ifMatch.given {
