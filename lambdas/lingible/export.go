@@ -1,7 +1,9 @@
 package lingible
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -9,7 +11,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -74,11 +78,12 @@ type Export struct {
 type Exporter struct {
 	// DB are the tables.
 	DB *dynamo.DB
-	// Put and Read are those of the bucket of the exports.
+	// Put, Read and Open are those of the bucket of the exports.
 	Put  func(ctx context.Context, key string, body io.ReadSeeker) error
 	Read func(ctx context.Context, key string) (body []byte, found bool, err error)
-	// Index makes the index of terms. Nil: for a reader.
-	Index func(terms []lingible.Entry) ([]byte, error)
+	Open func(ctx context.Context, key string) (body io.ReadCloser, found bool, err error)
+	// Index writes the index of terms, in the order of their slugs.
+	Index func(into io.Writer, terms iter.Seq2[lingible.Entry, error]) error
 	Clock wire.Clock
 }
 
@@ -109,32 +114,26 @@ func (e *Exporter) Export(ctx context.Context, changed []string) (terms int, err
 	return terms, unreadable
 }
 
-// write writes the object, unless the claim has ended, and returns its digest, also with an
-// [*UnreadableTermsError].
+// write writes the objects, unless the claim has ended, and returns the digest of the export, also with an
+// [*UnreadableTermsError]. No term stays in memory but for its slug.
 func (e *Exporter) write(ctx context.Context, changed []string, until time.Time) (digest string, terms int, err error) {
-	before, found, err := e.before(ctx)
+	before, err := e.before(ctx)
 	if err != nil {
 		return "", 0, err
 	}
-	bySlug := map[string]lingible.Entry{}
-	for _, entry := range before.Terms {
-		bySlug[entry.Slug()] = entry
-	}
+	defer before.close()
 	slugs := map[string]bool{}
 	for _, slug := range changed {
 		slugs[slug] = true
 	}
-	export := Export{ExportedAt: e.Clock.Now(), ListedAt: before.ListedAt}
-	if !found || len(changed) == 0 || e.Clock.Now().Sub(before.ListedAt) >= listingAge {
+	export := Export{ExportedAt: e.Clock.Now(), ListedAt: before.listedAt, Terms: []lingible.Entry{}}
+	if !before.isUsable || len(changed) == 0 || e.Clock.Now().Sub(before.listedAt) >= listingAge {
 		export.ListedAt = e.Clock.Now()
-		sources := map[string]bool{lingible.SourceInitial: true, lingible.SourceCommunity: true}
-		for _, entry := range before.Terms {
-			slugs[entry.Slug()] = true
-			for _, source := range entry.Sources[:min(1, len(entry.Sources))] {
-				sources[source] = true
-			}
+		for _, slug := range before.slugs {
+			slugs[slug] = true
 		}
-		for source := range sources {
+		before.sources[lingible.SourceInitial], before.sources[lingible.SourceCommunity] = true, true
+		for source := range before.sources {
 			listed, err := slugsOf(ctx, e.DB, "ListEntriesBySource", source)
 			if err != nil {
 				return "", 0, err
@@ -144,58 +143,239 @@ func (e *Exporter) write(ctx context.Context, changed []string, until time.Time)
 			}
 		}
 	}
-	read, unreadable, err := e.entries(ctx, slices.Sorted(maps.Keys(slugs)))
+	body, err := language.Scratch()
 	if err != nil {
 		return "", 0, err
 	}
-	maps.DeleteFunc(bySlug, func(slug string, _ lingible.Entry) bool { return slugs[slug] && unreadable[slug] == nil })
-	for _, entry := range read {
-		bySlug[entry.Slug()] = entry
-	}
-	export.Terms = slices.SortedFunc(maps.Values(bySlug),
-		func(a, b lingible.Entry) int { return strings.Compare(a.Slug(), b.Slug()) })
-	body, err := json.Marshal(export)
+	defer body.Close()
+	index, err := language.Scratch()
 	if err != nil {
-		return "", 0, fmt.Errorf("writing the lexicon as JSON: %w", err)
+		return "", 0, err
 	}
-	index, err := e.Index(export.Terms)
-	if err != nil {
+	defer index.Close()
+	// The digest is known at the end.
+	if _, err := index.Write(make([]byte, sha256.Size*2)); err != nil {
+		return "", 0, err
+	}
+	unreadable := map[string]error{}
+	sum := sha256.New()
+	written := bufio.NewWriter(io.MultiWriter(body, sum))
+	err = e.Index(index, export.written(written, &terms,
+		e.merged(ctx, before, slices.Sorted(maps.Keys(slugs)), unreadable)))
+	if err = cmp.Or(err, written.Flush()); err != nil {
+		return "", 0, err
+	}
+	digest = fmt.Sprintf("%x", sum.Sum(nil))
+	if _, err := index.WriteAt([]byte(digest), 0); err != nil {
 		return "", 0, err
 	}
 	// People's object comes last: the next export begins with it.
 	for _, object := range []struct {
 		key  string
-		body []byte
-	}{{IndexKey, append([]byte(digestOf(body)), index...)}, {ExportKey, body}} {
+		body io.ReadSeeker
+	}{{IndexKey, index}, {ExportKey, body}} {
 		if !e.Clock.Now().Before(until) {
 			return "", 0, ErrExportLost
 		}
-		if err := e.Put(ctx, object.key, bytes.NewReader(object.body)); err != nil {
+		_, err := object.body.Seek(0, io.SeekStart)
+		if err = cmp.Or(err, e.Put(ctx, object.key, object.body)); err != nil {
 			return "", 0, err
 		}
 	}
 	if len(unreadable) > 0 {
 		err = &UnreadableTermsError{Causes: unreadable}
 	}
-	return digestOf(body), len(export.Terms), err
+	return digest, terms, err
 }
 
-// before reads the export that is there, also one that was written and not settled; false: there is none that can be
-// read.
-func (e *Exporter) before(ctx context.Context) (export Export, found bool, err error) {
+// written yields terms, and writes the export with them as JSON, with the number of terms that it has.
+func (e Export) written(into io.Writer, count *int,
+	terms iter.Seq2[lingible.Entry, error]) iter.Seq2[lingible.Entry, error] {
+	return func(yield func(lingible.Entry, error) bool) {
+		encoded, err := json.Marshal(e)
+		head, ok := bytes.CutSuffix(encoded, []byte("]}"))
+		if err == nil && !ok {
+			err = fmt.Errorf("an export without terms ends with %q", encoded)
+		}
+		if err == nil {
+			_, err = into.Write(head)
+		}
+		for entry, failed := range terms {
+			if err = cmp.Or(err, failed); err == nil {
+				encoded, err = json.Marshal(entry)
+			}
+			if err == nil && *count > 0 {
+				_, err = io.WriteString(into, ",")
+			}
+			if err == nil {
+				_, err = into.Write(encoded)
+			}
+			*count++
+			if !yield(entry, err) || err != nil {
+				return
+			}
+		}
+		if _, failed := io.WriteString(into, "]}"); err != nil || failed != nil {
+			yield(lingible.Entry{}, fmt.Errorf("writing the lexicon as JSON: %w", cmp.Or(err, failed)))
+		}
+	}
+}
+
+// merged yields the terms of the export before, with those of slugs as they are in the table, in the order of their
+// slugs. A term that cannot be read is as it was, and in unreadable.
+func (e *Exporter) merged(ctx context.Context, before *former, slugs []string,
+	unreadable map[string]error) iter.Seq2[lingible.Entry, error] {
+	return func(yield func(lingible.Entry, error) bool) {
+		next, stop := iter.Pull2(before.terms())
+		defer stop()
+		kept, err, isKept := next()
+		// until yields the terms before a slug, and that of the slug if it was unreadable.
+		until := func(slug string) bool {
+			for isKept && (slug == "" || kept.Slug() <= slug) {
+				if err != nil || kept.Slug() != slug || unreadable[slug] != nil {
+					if !yield(kept, err) || err != nil {
+						return false
+					}
+				}
+				kept, err, isKept = next()
+			}
+			return true
+		}
+		for some := range slices.Chunk(slugs, batch) {
+			read, causes, err := e.entries(ctx, some)
+			if err != nil {
+				yield(lingible.Entry{}, err)
+				return
+			}
+			maps.Copy(unreadable, causes)
+			for i, slug := range some {
+				if !until(slug) || read[i] != nil && !yield(*read[i], nil) {
+					return
+				}
+			}
+		}
+		until("")
+	}
+}
+
+// former is the export before.
+type former struct {
+	// isUsable is false if there is none, or none that can be read.
+	isUsable bool
+	listedAt time.Time
+	// slugs are those of all terms, and sources the first of each.
+	slugs   []string
+	sources map[string]bool
+	file    *os.File
+}
+
+func (f *former) close() {
+	if f.file != nil {
+		f.file.Close()
+	}
+}
+
+// terms yields the terms in the order of their slugs.
+func (f *former) terms() iter.Seq2[lingible.Entry, error] {
+	return func(yield func(lingible.Entry, error) bool) {
+		if !f.isUsable {
+			return
+		}
+		if _, err := f.file.Seek(0, io.SeekStart); err != nil {
+			yield(lingible.Entry{}, err)
+			return
+		}
+		_, err := readExport(f.file, func(entry lingible.Entry) bool { return yield(entry, nil) })
+		if err != nil {
+			yield(lingible.Entry{}, err)
+		}
+	}
+}
+
+// before reads the export that is there, also one that was written and not settled.
+func (e *Exporter) before(ctx context.Context) (before *former, err error) {
+	before = &former{sources: map[string]bool{}}
 	// Without an export there is no object: Amazon S3 refuses to read it, and does not say why.
 	digest, _, err := e.exportDigest(ctx)
 	if err != nil || digest == "" {
-		return export, false, err
+		return before, err
 	}
-	body, found, err := e.Read(ctx, ExportKey)
+	body, found, err := e.Open(ctx, ExportKey)
 	if err != nil || !found {
-		return export, false, err
+		return before, err
 	}
-	if export, err = parseExport(body); err != nil {
-		return Export{}, false, nil // the table alone mends an object that someone has spoiled
+	defer body.Close()
+	if before.file, err = language.Scratch(); err != nil {
+		return before, err
 	}
-	return export, true, nil
+	if _, err := io.Copy(before.file, body); err != nil {
+		before.close()
+		return before, fmt.Errorf("reading %s: %w", ExportKey, err)
+	}
+	if _, err := before.file.Seek(0, io.SeekStart); err != nil {
+		before.close()
+		return before, err
+	}
+	export, err := readExport(before.file, func(entry lingible.Entry) bool {
+		before.slugs = append(before.slugs, entry.Slug())
+		for _, source := range entry.Sources[:min(1, len(entry.Sources))] {
+			before.sources[source] = true
+		}
+		return true
+	})
+	// The table alone mends an object that someone has spoiled.
+	if before.isUsable = err == nil && slices.IsSorted(before.slugs); before.isUsable {
+		before.listedAt = export.ListedAt
+	}
+	return before, nil
+}
+
+// readExport reads an export, and each of its terms, until term returns false. The export that it returns has none.
+func readExport(from io.Reader, term func(lingible.Entry) bool) (export Export, err error) {
+	decoder := json.NewDecoder(bufio.NewReader(from))
+	decode := func(into any) {
+		if err == nil {
+			err = decoder.Decode(into)
+		}
+	}
+	token := func() (token json.Token) {
+		if err == nil {
+			token, err = decoder.Token()
+		}
+		return token
+	}
+	if first := token(); err == nil && first != json.Delim('{') {
+		err = fmt.Errorf("it begins with %v", first)
+	}
+	for err == nil && decoder.More() {
+		switch token() {
+		case "exported_at":
+			decode(&export.ExportedAt)
+		case "listed_at":
+			decode(&export.ListedAt)
+		case "terms":
+			if token() == nil {
+				continue // null
+			}
+			for err == nil && decoder.More() {
+				var entry lingible.Entry
+				if decode(&entry); err == nil && !term(entry) {
+					return export, nil
+				}
+			}
+			token()
+		default:
+			decode(new(json.RawMessage))
+		}
+	}
+	token()
+	if _, behind := decoder.Token(); err == nil && !errors.Is(behind, io.EOF) {
+		err = errors.New("something is behind it")
+	}
+	if err != nil {
+		return export, fmt.Errorf("reading %s: %w", ExportKey, err)
+	}
+	return export, nil
 }
 
 func parseExport(body []byte) (export Export, err error) {
@@ -291,22 +471,25 @@ func slugsOf(ctx context.Context, db *dynamo.DB, pattern string, values ...any) 
 	return slugs, nil
 }
 
-// entries reads the terms with the slugs as they are now, without those that do not exist, and says why which ones
+// batch is how many terms are read at a time.
+const batch = 100
+
+// entries reads the terms with the slugs as they are now, in their order; nil: there is none. It says why which ones
 // cannot be read.
-func (e *Exporter) entries(ctx context.Context, slugs []string) (entries []lingible.Entry, unreadable map[string]error,
-	_ error) {
-	unreadable = map[string]error{}
+func (e *Exporter) entries(ctx context.Context, slugs []string) (entries []*lingible.Entry,
+	unreadable map[string]error, _ error) {
+	unreadable, entries = map[string]error{}, make([]*lingible.Entry, len(slugs))
 	items, err := e.DB.BatchGet(ctx, "GetEntries", termKeys(slugs, entryKind)...)
 	for i, item := range items {
-		var entry lingible.Entry
 		if item == nil {
 			continue
 		}
+		var entry lingible.Entry
 		if err := attributevalue.UnmarshalMap(item, &entry); err != nil {
 			unreadable[slugs[i]] = err
 			continue
 		}
-		entries = append(entries, entry)
+		entries[i] = &entry
 	}
 	return entries, unreadable, err
 }

@@ -1,6 +1,7 @@
 package lingible_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,6 +55,11 @@ func (o *objects) Read(ctx context.Context, key string) (kept []byte, found bool
 		return nil
 	})
 	return kept, found, err
+}
+
+func (o *objects) Open(ctx context.Context, key string) (io.ReadCloser, bool, error) {
+	body, found, err := o.Read(ctx, key)
+	return io.NopCloser(bytes.NewReader(body)), found, err
 }
 
 // steps is the key of what runs before and after each request of an exporter, in its context. An error of it is that of
@@ -112,8 +118,8 @@ func (l *lexicon) exporter(isLate bool) *service.Exporter {
 	if isLate {
 		db = dynamotest.Through(l.t, late{l.tables.Recorder}, lingible.Platform().Database)
 	}
-	return &service.Exporter{DB: db, Put: l.objects.Put, Read: l.objects.Read, Index: language.Build,
-		Clock: func() time.Time { return l.now }}
+	return &service.Exporter{DB: db, Put: l.objects.Put, Read: l.objects.Read, Open: l.objects.Open,
+		Index: language.Write, Clock: func() time.Time { return l.now }}
 }
 
 // approve stores a term, which is its own slug.

@@ -72,6 +72,15 @@ func (b *Bucket) Read(ctx context.Context, key string) (body []byte, found bool,
 	return into.Bytes(), true, unread(err)
 }
 
+// Open opens an object, which the caller closes, and reports whether it exists, as far as [ErrNoObject] tells.
+func (b *Bucket) Open(ctx context.Context, key string) (body io.ReadCloser, found bool, err error) {
+	body, _, err = b.open(ctx, key, nil)
+	if errors.Is(err, ErrNoObject) {
+		return nil, false, nil
+	}
+	return body, err == nil, err
+}
+
 // Get reads length bytes of an object from offset. The error is [ErrNoObject] if the object does not exist.
 func (b *Bucket) Get(ctx context.Context, key string, offset, length int64) ([]byte, error) {
 	if length == 0 {

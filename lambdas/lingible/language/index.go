@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"iter"
 	"maps"
 	"slices"
@@ -47,6 +48,8 @@ const (
 	vocabularySection
 	synonymsSection
 	sections
+	// quizRecords are the records of the lists of the quiz, which the header has.
+	quizRecords
 )
 
 // texting is the tag of terms that are short for others.
@@ -80,115 +83,193 @@ type reference struct {
 	name, pos, form byte
 }
 
-// builder makes an index.
+// value packs a reference into the value of a [record].
+func (r reference) value() uint64 {
+	return uint64(r.lemma)<<24 | uint64(r.name)<<16 | uint64(r.pos)<<8 | uint64(r.form)
+}
+
+// referenceOf unpacks a reference.
+func referenceOf(value uint64) reference {
+	return reference{uint32(value >> 24), byte(value >> 16), byte(value >> 8), byte(value)}
+}
+
+// builder makes an index. What grows with the lexicon is in files.
 type builder struct {
-	entries, lemmas, lists, senses []byte
-	toStandard, slang, similar     map[string][]reference
-	synonyms, quiz                 map[string][]uint32
-	maps                           [sections]map[string]uint64
+	parts   [sections]*part
+	records records
+	// words are the stems of all texts: a language has so many, however long the lexicon is.
+	words map[string]bool
+	// inUse are the terms that are most in use.
+	inUse []trend
+	// score is that of the term that is being added.
+	score float64
+}
+
+// trend is a term's momentum, and the offset of its entry.
+type trend struct {
+	momentum float64
+	entry    uint32
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Build makes the index of entries.
 func Build(entries []lingible.Entry) ([]byte, error) {
-	b := &builder{toStandard: map[string][]reference{}, slang: map[string][]reference{},
-		similar:  map[string][]reference{},
-		synonyms: map[string][]uint32{}, quiz: map[string][]uint32{}}
-	for section := range b.maps {
-		b.maps[section] = map[string]uint64{}
-	}
-	// Where two entries could translate a text, the one with the higher score does.
-	entries = slices.SortedStableFunc(slices.Values(entries), func(a, b lingible.Entry) int {
-		return cmp.Or(cmp.Compare(b.QuizScore(), a.QuizScore()), strings.Compare(a.Slug(), b.Slug()))
+	var built bytes.Buffer
+	entries = slices.SortedStableFunc(slices.Values(entries),
+		func(a, b lingible.Entry) int { return strings.Compare(a.Slug(), b.Slug()) })
+	err := Write(&built, func(yield func(lingible.Entry, error) bool) {
+		for _, e := range entries {
+			if !yield(e, nil) {
+				return
+			}
+		}
 	})
-	for _, e := range entries {
-		if err := b.add(e); err != nil {
-			return nil, err
+	return built.Bytes(), err
+}
+
+// Write writes the index of terms, which come in the order of their slugs. It holds none of them: its memory grows by
+// some bytes a term.
+func Write(into io.Writer, terms iter.Seq2[lingible.Entry, error]) (err error) {
+	b := &builder{words: map[string]bool{}}
+	defer b.close()
+	for section := range b.parts {
+		if b.parts[section], err = newPart(); err != nil {
+			return err
 		}
 	}
+	for e, err := range terms {
+		if err == nil {
+			err = b.add(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	b.rank()
 	h := header{Quiz: map[string]uint32{}}
-	inUse := slices.SortedStableFunc(slices.Values(entries), func(a, b lingible.Entry) int {
-		return cmp.Or(cmp.Compare(b.Momentum, a.Momentum), strings.Compare(a.Slug(), b.Slug()))
-	})
-	for _, e := range inUse[:min(maxTrends, len(inUse))] {
-		h.Trends = append(h.Trends, uint32(b.maps[slugsSection][e.Slug()]))
+	for _, t := range b.inUse {
+		h.Trends = append(h.Trends, t.entry)
 	}
-	for name, of := range b.quiz {
-		h.Quiz[name] = b.list(of)
+	if err := b.arrange(&h); err != nil {
+		return err
 	}
-	for slug, of := range b.synonyms {
-		b.maps[synonymsSection][slug] = uint64(b.list(of))
+	return b.write(into, h)
+}
+
+func (b *builder) close() {
+	for _, p := range b.parts {
+		if p != nil {
+			p.file.Close()
+		}
 	}
-	// What says nearly the same comes behind what says the same.
-	for phrase, references := range b.similar {
-		b.slang[phrase] = append(b.slang[phrase], references...)
+	b.records.close()
+}
+
+// rank leaves the first maxTrends of the terms that are most in use.
+func (b *builder) rank() {
+	slices.SortStableFunc(b.inUse, func(a, b trend) int { return cmp.Compare(b.momentum, a.momentum) })
+	b.inUse = b.inUse[:min(maxTrends, len(b.inUse))]
+}
+
+// arrange writes lists, senses and maps, of the records in their order.
+func (b *builder) arrange(h *header) (err error) {
+	var transducers [sections]*vellum.Builder
+	for section := slugsSection; section < sections; section++ {
+		if transducers[section], err = vellum.New(b.parts[section], nil); err != nil {
+			return fmt.Errorf("index of the lexicon: %w", err)
+		}
 	}
-	b.write(standardSection, b.toStandard)
-	b.write(slangSection, b.slang)
-	return b.index(h)
+	for word := range slices.Values(slices.Sorted(maps.Keys(b.words))) {
+		if err := transducers[vocabularySection].Insert([]byte(word), 0); err != nil {
+			return fmt.Errorf("index of the lexicon: %w", err)
+		}
+	}
+	for same, err := range b.records.groups() {
+		if err != nil {
+			return err
+		}
+		section, text, value := same[0].section, same[0].text, same[0].value
+		switch section {
+		case standardSection, slangSection:
+			value, err = b.sensesOf(same)
+		case synonymsSection, quizRecords:
+			value, err = b.list(same)
+		}
+		switch {
+		case err != nil:
+		case section == quizRecords:
+			h.Quiz[text] = uint32(value)
+		default:
+			err = transducers[section].Insert([]byte(text), value)
+		}
+		if err != nil {
+			return fmt.Errorf("index of the lexicon: %w", err)
+		}
+	}
+	for section := slugsSection; section < sections; section++ {
+		if err := transducers[section].Close(); err != nil {
+			return fmt.Errorf("index of the lexicon: %w", err)
+		}
+	}
+	return nil
 }
 
 // list writes a list, and returns its offset.
-func (b *builder) list(of []uint32) (offset uint32) {
-	offset = uint32(len(b.lists))
-	b.lists = binary.LittleEndian.AppendUint32(b.lists, uint32(len(of)))
-	for _, entry := range of {
-		b.lists = binary.LittleEndian.AppendUint32(b.lists, entry)
+func (b *builder) list(of []record) (offset uint64, err error) {
+	written := binary.LittleEndian.AppendUint32(nil, uint32(len(of)))
+	for _, r := range of {
+		written = binary.LittleEndian.AppendUint32(written, uint32(r.value))
 	}
-	return offset
+	return b.parts[listsSection].append(written)
 }
 
-// write writes the senses of phrases, and takes their offsets into the map of a section.
-func (b *builder) write(section int, phrases map[string][]reference) {
-	for phrase, references := range phrases {
-		b.maps[section][phrase] = uint64(len(b.senses))
-		b.senses = binary.AppendUvarint(b.senses, uint64(len(references)))
-		for _, r := range references {
-			b.senses = append(binary.AppendUvarint(b.senses, uint64(r.lemma)), r.name, r.pos, r.form)
+// sensesOf writes the senses of a phrase, once for each lemma, part of speech and form, and returns their offset.
+func (b *builder) sensesOf(phrase []record) (offset uint64, err error) {
+	var all []reference
+	for _, record := range phrase {
+		if r := referenceOf(record.value); !slices.ContainsFunc(all, func(o reference) bool {
+			return o.lemma == r.lemma && o.pos == r.pos && o.form == r.form
+		}) {
+			all = append(all, r)
 		}
 	}
+	written := binary.AppendUvarint(nil, uint64(len(all)))
+	for _, r := range all {
+		written = append(binary.AppendUvarint(written, uint64(r.lemma)), r.name, r.pos, r.form)
+	}
+	return b.parts[sensesSection].append(written)
 }
 
-// index puts the sections behind their header.
-func (b *builder) index(h header) ([]byte, error) {
-	parts := [sections][]byte{entriesSection: b.entries, lemmasSection: b.lemmas, listsSection: b.lists,
-		sensesSection: b.senses}
-	for section := slugsSection; section < sections; section++ {
-		var err error
-		if parts[section], err = transducer(b.maps[section]); err != nil {
-			return nil, err
+// write puts the sections behind their header.
+func (b *builder) write(into io.Writer, h header) error {
+	for i, p := range b.parts {
+		if err := p.flush(); err != nil {
+			return err
 		}
-	}
-	for i, part := range parts {
-		h.Lengths[i] = len(part)
+		h.Lengths[i] = int(p.size)
 	}
 	head, err := json.Marshal(h)
 	if err != nil {
-		return nil, fmt.Errorf("header of the index: %w", err)
+		return fmt.Errorf("header of the index: %w", err)
 	}
-	body := append(binary.LittleEndian.AppendUint32(nil, uint32(len(head))), head...)
-	body = append(body, slices.Concat(parts[:]...)...)
-	built := binary.LittleEndian.AppendUint32([]byte(magic), crc32.Checksum(body, castagnoli))
-	return append(built, body...), nil
-}
-
-// transducer writes a map.
-func transducer(of map[string]uint64) ([]byte, error) {
-	var written bytes.Buffer
-	made, err := vellum.New(&written, nil)
-	for _, text := range slices.Sorted(maps.Keys(of)) {
-		if err == nil {
-			err = made.Insert([]byte(text), of[text])
+	head = append(binary.LittleEndian.AppendUint32(nil, uint32(len(head))), head...)
+	sum := crc32.New(castagnoli)
+	body := func() io.Reader {
+		readers := []io.Reader{bytes.NewReader(head)}
+		for _, p := range b.parts {
+			readers = append(readers, p.reader())
 		}
+		return io.MultiReader(readers...)
 	}
-	if err == nil {
-		err = made.Close()
+	if _, err := io.Copy(sum, body()); err != nil {
+		return fmt.Errorf("index of the lexicon: %w", err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("index of the lexicon: %w", err)
+	begin := binary.LittleEndian.AppendUint32([]byte(magic), sum.Sum32())
+	if _, err := io.Copy(into, io.MultiReader(bytes.NewReader(begin), body())); err != nil {
+		return fmt.Errorf("index of the lexicon: %w", err)
 	}
-	return written.Bytes(), nil
+	return nil
 }
 
 // add adds an entry.
@@ -198,13 +279,19 @@ func (b *builder) add(e lingible.Entry) error {
 	if err != nil {
 		return fmt.Errorf("term %q: %w", slug, err)
 	}
-	offset := uint32(len(b.entries))
-	b.entries = append(binary.AppendUvarint(b.entries, uint64(len(encoded))), encoded...)
-	b.maps[slugsSection][slug] = uint64(offset)
+	offset, err := b.parts[entriesSection].append(append(binary.AppendUvarint(nil, uint64(len(encoded))), encoded...))
+	if err != nil {
+		return err
+	}
+	b.score = e.QuizScore()
+	if b.inUse = append(b.inUse, trend{e.Momentum, uint32(offset)}); len(b.inUse) > 2*maxTrends {
+		b.rank()
+	}
+	b.put(slugsSection, slug, offset)
 	if e.IsQuizEligible {
 		for _, list := range []string{quizList("", ""), quizList(e.QuizDifficulty(), ""), quizList("", e.QuizCategory),
 			quizList(e.QuizDifficulty(), e.QuizCategory)} {
-			b.quiz[list] = append(b.quiz[list], offset)
+			b.put(quizRecords, list, offset)
 		}
 	}
 	for _, text := range slices.Concat([]string{e.Gloss}, e.Examples) {
@@ -212,28 +299,38 @@ func (b *builder) add(e lingible.Entry) error {
 	}
 	names := slices.Concat([]string{e.Term}, e.Variants)
 	for _, name := range names {
-		b.maps[takenSection][lingible.Slug(name)] = 0
+		b.put(takenSection, lingible.Slug(name), 0)
 		b.learn(name)
 	}
 	if e.Plain == nil {
-		b.addSenses(e, names, "", lingible.Phrase)
-		return nil
+		return cmp.Or(b.addSenses(e, names, "", lingible.Phrase), b.records.spilled())
 	}
-	meaning := lingible.Slug(e.Plain.Text)
-	b.synonyms[meaning] = append(b.synonyms[meaning], offset)
+	b.put(synonymsSection, lingible.Slug(e.Plain.Text), offset)
 	for _, plain := range slices.Concat([]lingible.Plain{*e.Plain}, e.Also) {
 		b.learn(plain.Text)
-		b.addSenses(e, names, plain.Text, plain.PartOfSpeech)
+		if err := b.addSenses(e, names, plain.Text, plain.PartOfSpeech); err != nil {
+			return err
+		}
 	}
-	return nil
+	return b.records.spilled()
+}
+
+// put adds a value under a text of a section.
+func (b *builder) put(section int, text string, value uint64) {
+	b.records.add(record{section: section, text: text, score: b.score, value: value})
 }
 
 // addSenses adds the senses that an entry has by one equivalent, or by none.
-func (b *builder) addSenses(e lingible.Entry, names []string, plain string, pos lingible.PartOfSpeech) {
-	lemma := uint32(len(b.lemmas))
+func (b *builder) addSenses(e lingible.Entry, names []string, plain string, pos lingible.PartOfSpeech) error {
+	var written []byte
 	for _, text := range slices.Concat([]string{e.Slug(), plain, strings.Join(e.Regions, " ")}, names) {
-		b.lemmas = append(binary.AppendUvarint(b.lemmas, uint64(len(text))), text...)
+		written = append(binary.AppendUvarint(written, uint64(len(text))), text...)
 	}
+	offset, err := b.parts[lemmasSection].append(written)
+	if err != nil {
+		return err
+	}
+	lemma := uint32(offset)
 	forms := formsOf[pos]
 	if first, _, many := strings.Cut(strings.ToLower(e.Term), " "); pos == lingible.Phrase && many && verbHeads[first] {
 		if head, _, _ := strings.Cut(plain, " "); verbHeads[head] {
@@ -246,13 +343,13 @@ func (b *builder) addSenses(e lingible.Entry, names []string, plain string, pos 
 			r := reference{lemma, byte(i), part, byte(f)}
 			if given := formOf(name, e.Term, pos); i > 0 && given != base {
 				r.form = byte(given)
-				addPhrase(b.toStandard, name, r)
+				b.addPhrase(standardSection, false, name, r)
 				break
 			}
 			for _, inflected := range inflections(name, pos, f) {
-				addPhrase(b.toStandard, inflected, r)
+				b.addPhrase(standardSection, false, inflected, r)
 				if joined := gaps.Replace(inflected); joined != inflected {
-					addPhrase(b.toStandard, joined, r)
+					b.addPhrase(standardSection, false, joined, r)
 				}
 			}
 		}
@@ -264,47 +361,50 @@ func (b *builder) addSenses(e lingible.Entry, names []string, plain string, pos 
 		!slices.ContainsFunc(strings.Fields(plain), func(w string) bool { return !functionWord(w) && !helping[w] })
 	isRare := e.Momentum > 0 && e.Momentum < leastWritten
 	if isGrammar || isRare || everyday[plain] || isSpelling || !strings.ContainsFunc(e.Term, unicode.IsLetter) {
-		return
+		return nil
 	}
 	for _, f := range append([]form{base}, forms...) {
 		r := reference{lemma, 0, part, byte(f)}
-		addPhrase(b.slang, inflect(plain, pos, f), r)
+		b.addPhrase(slangSection, false, inflect(plain, pos, f), r)
 		for _, synonym := range similar()[plain] {
-			addPhrase(b.similar, inflect(synonym, pos, f), r)
+			b.addPhrase(slangSection, true, inflect(synonym, pos, f), r)
 		}
 		// Slang has the degree in it: "chuffed" is "very pleased".
 		if pos == lingible.Adjective && f == base {
-			addPhrase(b.similar, "very "+plain, r)
-			addPhrase(b.similar, "really "+plain, r)
+			b.addPhrase(slangSection, true, "very "+plain, r)
+			b.addPhrase(slangSection, true, "really "+plain, r)
 		}
 	}
+	return nil
 }
 
 // learn takes the words of a text into the vocabulary.
 func (b *builder) learn(text string) {
 	for _, t := range stemmed(text) {
-		b.maps[vocabularySection][t.stem] = 0
+		b.words[t.stem] = true
 	}
 }
 
 // wordEnd is between the words of a phrase.
 const wordEnd = 0
 
-// addPhrase adds a sense to a phrase, once for each lemma, part of speech and form.
-func addPhrase(to map[string][]reference, phrase string, r reference) {
+// phraseOf is the text of a phrase in a map, its words by their keys; "": one with other punctuation inside, which no
+// text is searched for.
+func phraseOf(phrase string) string {
 	var words []string
 	for i, t := range tokensOf(phrase) {
-		// A phrase with other punctuation inside is not one that a text is searched for.
 		if i > 0 && !t.joined {
-			return
+			return ""
 		}
 		words = append(words, t.key)
 	}
-	key := strings.Join(words, string(rune(wordEnd)))
-	if len(words) > 0 && !slices.ContainsFunc(to[key], func(o reference) bool {
-		return o.lemma == r.lemma && o.pos == r.pos && o.form == r.form
-	}) {
-		to[key] = append(to[key], r)
+	return strings.Join(words, string(rune(wordEnd)))
+}
+
+// addPhrase adds a sense to a phrase. What says nearly the same comes behind what says the same.
+func (b *builder) addPhrase(section int, isNearly bool, phrase string, r reference) {
+	if text := phraseOf(phrase); text != "" {
+		b.records.add(record{section: section, text: text, isNearly: isNearly, score: b.score, value: r.value()})
 	}
 }
 

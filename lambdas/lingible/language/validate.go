@@ -1,8 +1,10 @@
 package language
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -103,20 +105,23 @@ func (l *Language) rate(s lingible.Proposal, term, meaning, example []token) lin
 
 // uses says that a text has the term, also inflected as a verb, a noun or an adjective.
 func (l *Language) uses(term string, text []token) bool {
-	spellings := map[string][]reference{}
-	addPhrase(spellings, term, reference{})
+	spellings := map[string]bool{phraseOf(term): true}
 	for pos, forms := range formsOf {
 		for _, f := range forms {
-			addPhrase(spellings, inflect(strings.ToLower(term), pos, f), reference{})
+			spellings[phraseOf(inflect(strings.ToLower(term), pos, f))] = true
 		}
 	}
+	delete(spellings, "")
 	var own phrases
-	texts := map[string]uint64{}
-	for spelling := range spellings {
-		texts[spelling] = 0
+	var written bytes.Buffer
+	made, err := vellum.New(&written, nil)
+	for _, spelling := range slices.Sorted(maps.Keys(spellings)) {
+		if err == nil {
+			err = made.Insert([]byte(spelling), 0)
+		}
 	}
-	if built, err := transducer(texts); err == nil {
-		own.FST, _ = vellum.Load(built)
+	if err == nil && made.Close() == nil {
+		own.FST, _ = vellum.Load(written.Bytes())
 	}
 	for i := range text {
 		for range own.startingAt(text, i) {
