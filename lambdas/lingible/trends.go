@@ -135,23 +135,40 @@ func (s *Service) ScoreTrends(ctx context.Context) (run TrendRun, err error) {
 	if err != nil {
 		return run, err
 	}
+	now, next := s.Calendar.Clock.Now(), make([]lingible.CountedTrend, len(trends))
+	for i, trend := range trends {
+		if next[i] = trend; isScored(trend, proposed[trend.Slug]) {
+			next[i] = trend.Scored(now, proposed[trend.Slug])
+		}
+	}
+	lists := lingible.TrendListsOf(next)
 	scored, _, err := each(trends, func(trend lingible.CountedTrend) (bool, error) {
-		return s.score(ctx, trend, proposed[trend.Slug])
+		return s.score(ctx, trend, proposed[trend.Slug], lists)
 	})
 	run.Scored = len(scored)
 	s.count(ctx, "TrendsScored", run.Scored)
 	return run, err
 }
 
-// score stores the score of a trend if that is another one, and reports whether it did. There is none whose time has
-// ended. A score that stays need not be stored: it follows from the time since the last one that was.
-func (s *Service) score(ctx context.Context, read lingible.CountedTrend, proposed *lingible.ProposedTrend) (stored bool,
-	err error) {
+// isScored reports whether a trend has a score: not if its time has ended, and nobody proposes it.
+func isScored(read lingible.CountedTrend, proposed *lingible.ProposedTrend) bool {
+	return !read.LastUpdated.IsZero() || proposed != nil
+}
+
+// score stores what a run changes of a trend, and reports whether that was anything. A score that no list shows stays
+// as it was stored, so no index is written. Nothing needs to be stored without new uses: heat follows from the time
+// since it was stored.
+func (s *Service) score(ctx context.Context, read lingible.CountedTrend, proposed *lingible.ProposedTrend,
+	lists lingible.TrendLists) (stored bool, err error) {
 	err = retry.Do(ctx, func() error {
-		if stored = !read.LastUpdated.IsZero() || proposed != nil; !stored {
+		if stored = isScored(read, proposed); !stored {
 			return nil
 		}
 		next := read.Scored(s.Calendar.Clock.Now(), proposed)
+		if proposed == nil && next.IsActive == read.IsActive && !lists.Show(next, next.Popularity) &&
+			!lists.Show(next, read.Popularity) {
+			next.Popularity = read.Popularity
+		}
 		stored = proposed != nil || next.CountedUses != read.CountedUses || next.Popularity != read.Popularity ||
 			next.IsActive != read.IsActive
 		if !stored {

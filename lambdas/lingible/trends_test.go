@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
@@ -242,6 +245,177 @@ func TestTrendsCool(t *testing.T) {
 	writes()
 	if run, made := score(t, trends), writes(); run.Scored != 1 || made != 1 {
 		t.Errorf("after one use: got %+v with %d writes", run, made)
+	}
+}
+
+// A run stores the scores that lists show, and counts the uses of all other trends without writing an index. The lists
+// are as if it had stored all, also after runs that were left out. Another run stores nothing.
+func TestShownScores(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	trends, _ := newTrends(w)
+	premium := w.Premium(t, "ann")
+	var slugs []string
+	for i := range 250 {
+		term := fmt.Sprintf("term%03d", i)
+		scored := lingible.CountedTrend{Slug: term, Heat: 4000 / float64(i+1)}
+		if i%25 == 24 {
+			scored.Heat = 0.6 // out of use after two days
+		}
+		scored.LastUpdated, scored.IsActive = w.Read(), true
+		proposed := &lingible.ProposedTrend{Term: term, Definition: "It",
+			Category: lingible.TrendCategories()[i%20/19]}
+		if err := service.StoreScore(w.Service, t.Context(), scored, proposed, time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+		slugs = append(slugs, term)
+	}
+	run := func() (writes map[float64]int) {
+		t.Helper()
+		w.Tables.Recorder.Requests()
+		scored := score(t, trends).Scored
+		writes, all := map[float64]int{}, 0
+		for _, request := range w.Tables.Recorder.Requests() {
+			if request.Action == schema.UpdateItem {
+				writes[request.Units]++
+				all++
+			}
+		}
+		if all != scored {
+			t.Errorf("got %d writes for %d scored trends", all, scored)
+		}
+		return writes
+	}
+	for day, later := range []time.Duration{1, 1, 9, 1} {
+		w.Advance(later * 24 * time.Hour)
+		used := map[string]bool{}
+		for i := range 20 * (day % 2) {
+			slug := slugs[(i*i*7+day)%len(slugs)]
+			used[slug] = true
+			err := service.CountTerm(w.Service, t.Context(), lingible.ProposedTrend{Term: slug}, i%3 == 0, w.Read())
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		exact, err := service.CountedTrends(w.Service, t.Context(), slugs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := lingible.MaxTrends + 30
+		for i, read := range exact {
+			if exact[i] = read.Scored(w.Read(), nil); exact[i].IsActive != read.IsActive {
+				shown++
+			}
+		}
+		writes := run()
+		if writes[1] > len(used) || len(used) > 0 && writes[1] == 0 || writes[3]+writes[5] > shown {
+			t.Errorf("day %d: got %v writes by their units, with %d trends used; want %d in indexes", day, writes,
+				len(used), shown)
+		}
+		if again := run(); len(again) != 0 {
+			t.Errorf("day %d: another run made %v writes", day, again)
+		}
+		for _, category := range append(lingible.TrendCategories(), "") {
+			for _, isActiveOnly := range []bool{false, true} {
+				query := lingible.TrendQuery{Category: category, ActiveOnly: isActiveOnly, Limit: lingible.MaxTrends}
+				got, err := trends.Trends(t.Context(), premium, query)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkShown(t, exact, query, got)
+			}
+		}
+	}
+}
+
+// checkShown checks that a list has the trends of the highest exact scores, in their order.
+func checkShown(t *testing.T, exact []lingible.CountedTrend, query lingible.TrendQuery, got []lingible.Trend) {
+	t.Helper()
+	var want, scores []float64
+	byTerm := map[string]lingible.Trend{}
+	for _, trend := range exact {
+		if (query.Category == "" || trend.Category == query.Category) && (trend.IsActive || !query.ActiveOnly) {
+			byTerm[trend.Term], want = trend.Trend, append(want, trend.Popularity)
+		}
+	}
+	slices.Sort(want)
+	slices.Reverse(want)
+	for _, trend := range got {
+		scores = append(scores, trend.Popularity)
+		if trend != byTerm[trend.Term] {
+			t.Errorf("%+v: got %+v, want %+v", query, trend, byTerm[trend.Term])
+		}
+	}
+	if !slices.Equal(scores, want[:min(query.Limit, len(want))]) {
+		t.Errorf("%+v: got %v, want %v", query, scores, want)
+	}
+}
+
+// BenchmarkScoreTrends prints the calls and write units of a run of the trending job over 27,000 terms, a day after the
+// run before: with no uses, with 6,000 of some terms, and with one use of each term.
+func BenchmarkScoreTrends(b *testing.B) {
+	const terms = 27_000
+	w := lingibletest.New(b)
+	w.Language, w.Log = &lingibletest.Speaker{}, slog.New(slog.DiscardHandler)
+	each := func(n int, work func(i int) error) {
+		var all errgroup.Group
+		all.SetLimit(16)
+		for i := range n {
+			all.Go(func() error { return work(i) })
+		}
+		if err := all.Wait(); err != nil {
+			b.Fatal(err)
+		}
+		w.Tables.Recorder.Requests()
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	// The uses of terms are as those of words: the second has half of the first's.
+	frequent := rand.NewZipf(random, 1.01, 1, terms-1)
+	each(terms, func(i int) error {
+		term := fmt.Sprintf("term%05d", i)
+		scored := lingible.CountedTrend{Slug: term, Heat: 3000 / float64(i+1)}
+		scored.LastUpdated, scored.IsActive = w.Read(), true
+		return service.StoreScore(w.Service, b.Context(), scored,
+			&lingible.ProposedTrend{Term: term, Definition: "To be a term", Category: lingible.TrendCategories()[i%5]},
+			time.Time{})
+	})
+	used := make([]int, 6_000)
+	for i := range used {
+		used[i] = int(frequent.Uint64())
+	}
+	use := func(term int) error {
+		return service.CountTerm(w.Service, b.Context(), lingible.ProposedTrend{Term: fmt.Sprintf("term%05d", term)}, false,
+			w.Read())
+	}
+	for _, day := range []struct {
+		name string
+		uses func()
+	}{
+		{"First", func() {}},
+		{"NoUses", func() {}},
+		{"SomeUses", func() { each(len(used), func(i int) error { return use(used[i]) }) }},
+		{"OneUseOfEach", func() { each(terms, use) }},
+	} {
+		b.Run(day.name, func(b *testing.B) {
+			for b.Loop() {
+				w.Advance(24 * time.Hour)
+				day.uses()
+				run, err := w.ScoreTrends(b.Context())
+				if err != nil {
+					b.Fatal(err)
+				}
+				calls, units := 0, 0.0
+				for _, request := range w.Tables.Recorder.Requests() {
+					calls++
+					if request.Action == schema.UpdateItem {
+						units += request.Units
+					}
+				}
+				b.ReportMetric(float64(calls), "calls")
+				b.ReportMetric(units, "write-units")
+				b.ReportMetric(float64(run.Scored), "scored")
+			}
+		})
 	}
 }
 

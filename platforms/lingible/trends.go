@@ -2,6 +2,7 @@ package lingible
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/schema/validate"
@@ -118,6 +119,56 @@ func (t CountedTrend) Scored(now time.Time, proposed *ProposedTrend) CountedTren
 		t.Popularity = max(t.Popularity, math.Round(10*min(proposed.Popularity, 100))/10)
 	}
 	return t
+}
+
+// TrendLists knows which trends the lists of [TrendQuery] show: the first [MaxTrends] of those in use, of all others, and
+// of each category, with and without those that are not in use.
+type TrendLists struct {
+	// least has the lowest score that a full list shows.
+	least map[trendList]float64
+}
+
+// trendList identifies a list. An empty category stands for all.
+type trendList struct {
+	category TrendCategory
+	uses     string
+}
+
+// lists returns the lists that could show a trend.
+func (t CountedTrend) lists() []trendList {
+	if t.IsActive {
+		return []trendList{{uses: "in use"}, {category: t.Category}, {category: t.Category, uses: "in use"}}
+	}
+	return []trendList{{uses: "not in use"}, {category: t.Category}}
+}
+
+// TrendListsOf returns the lists of all trends. Those that the table does not have are left out.
+func TrendListsOf(trends []CountedTrend) TrendLists {
+	scores := map[trendList][]float64{}
+	for _, trend := range trends {
+		for _, list := range trend.lists() {
+			if !trend.LastUpdated.IsZero() {
+				scores[list] = append(scores[list], trend.Popularity)
+			}
+		}
+	}
+	least := map[trendList]float64{}
+	for list, all := range scores {
+		if len(all) >= MaxTrends {
+			slices.Sort(all)
+			least[list] = all[len(all)-MaxTrends]
+		}
+	}
+	return TrendLists{least}
+}
+
+// Show reports whether a list would show a trend if it had that score. Trends of the lowest score that is shown count as
+// shown, since a list may have any of them.
+func (l TrendLists) Show(trend CountedTrend, popularity float64) bool {
+	return slices.ContainsFunc(trend.lists(), func(list trendList) bool {
+		least, isFull := l.least[list]
+		return !isFull || popularity >= least
+	})
 }
 
 // TrendQuery says which trends to list.
