@@ -21,39 +21,16 @@ const readsAtOnce = 10
 func (s *Service) SetStatuses(
 	ctx context.Context, user string, ids []string, status todo.Status,
 ) (todo.StatusesSet, error) {
-	var result todo.StatusesSet
-	written := 0
-	err := retry.Do(ctx, func() error {
-		result = todo.StatusesSet{Action: todo.SetStatus, Changed: []string{}, Failed: []todo.StatusFailure{}}
-		found, err := s.readAll(ctx, user, ids)
-		if err != nil {
-			return err
-		}
-		var read, tasks []todo.Task
-		now := s.now()
-		for _, id := range ids {
-			task, ok := found[id]
-			if !ok {
-				result.Failed = append(result.Failed, todo.Refused(id, todo.ErrTaskNotFound))
-				continue
-			}
+	result, written, err := changeMany(ctx, s, many[todo.StatusesSet]{
+		pattern: "SetTaskStatuses", user: user, ids: ids,
+		next: func(task todo.Task, now todo.Timestamp) (todo.Task, error) {
 			wanted := task
 			wanted.Status = status
-			wanted, err := task.Next(wanted, now)
-			if err != nil {
-				result.Failed = append(result.Failed, todo.Refused(id, err))
-				continue
-			}
-			result.Changed = append(result.Changed, id)
-			if wanted != task {
-				read, tasks = append(read, task), append(tasks, wanted)
-			}
-		}
-		written = len(tasks)
-		if len(tasks) == 0 {
-			return nil
-		}
-		return s.write(ctx, write{pattern: "SetTaskStatuses", user: user, read: read, tasks: tasks, result: result})
+			return task.Next(wanted, now)
+		},
+		result: func(changed []string, failed []todo.TaskFailure) todo.StatusesSet {
+			return todo.StatusesSet{Action: todo.SetStatus, Changed: changed, Failed: failed}
+		},
 	})
 	if err != nil {
 		return todo.StatusesSet{}, err
@@ -62,6 +39,73 @@ func (s *Service) SetStatuses(
 		s.Metrics.Emit(ctx, kit.Count("TasksCompleted", written))
 	}
 	return result, nil
+}
+
+// MoveOverdue gives up to [todo.MaxBulkTasks] tasks a due date. One write changes all that are open and due before that
+// day. The others are listed as failed, with [todo.ErrTaskNotFound] or [todo.ErrTaskNotOverdue]. A task that is due on
+// the day already counts as changed, and stays as it is.
+//
+// It returns [todo.ErrUserNotFound] when the user is deleted at the same time.
+func (s *Service) MoveOverdue(
+	ctx context.Context, user string, ids []string, day todo.Date,
+) (todo.OverdueMoved, error) {
+	result, _, err := changeMany(ctx, s, many[todo.OverdueMoved]{
+		pattern: "MoveOverdueTasks", user: user, ids: ids,
+		next: func(task todo.Task, now todo.Timestamp) (todo.Task, error) { return task.MovedTo(day, now) },
+		result: func(changed []string, failed []todo.TaskFailure) todo.OverdueMoved {
+			return todo.OverdueMoved{Action: todo.MoveOverdue, Changed: changed, Failed: failed}
+		},
+	})
+	return result, err
+}
+
+// many is a change of many tasks of a user, whose result is an R.
+type many[R any] struct {
+	pattern, user string
+	ids           []string
+	// next returns what a task becomes, or why it stays as it is.
+	next func(task todo.Task, now todo.Timestamp) (todo.Task, error)
+	// result makes the request's result of the tasks that are as wanted, and of the others.
+	result func(changed []string, failed []todo.TaskFailure) R
+}
+
+// changeMany makes a change of many tasks in one write, and returns its result and how many tasks it wrote.
+func changeMany[R any](ctx context.Context, s *Service, m many[R]) (result R, written int, err error) {
+	err = retry.Do(ctx, func() error {
+		found, err := s.readAll(ctx, m.user, m.ids)
+		if err != nil {
+			return err
+		}
+		changed, failed := []string{}, []todo.TaskFailure{}
+		var read, tasks []todo.Task
+		now := s.now()
+		for _, id := range m.ids {
+			task, ok := found[id]
+			if !ok {
+				failed = append(failed, todo.Refused(id, todo.ErrTaskNotFound))
+				continue
+			}
+			wanted, err := m.next(task, now)
+			if err != nil {
+				failed = append(failed, todo.Refused(id, err))
+				continue
+			}
+			changed = append(changed, id)
+			if wanted != task {
+				read, tasks = append(read, task), append(tasks, wanted)
+			}
+		}
+		result, written = m.result(changed, failed), len(tasks)
+		if len(tasks) == 0 {
+			return nil
+		}
+		return s.write(ctx, write{pattern: m.pattern, user: m.user, read: read, tasks: tasks, result: result})
+	})
+	if err != nil {
+		var none R
+		return none, 0, err
+	}
+	return result, written, nil
 }
 
 // DeleteCompleted deletes a user's completed tasks, in writes of up to [todo.MaxBulkTasks]. It stops before the

@@ -179,7 +179,10 @@ func (h *history) do(r *rapid.T, user, name string, want error, do func(context.
 
 // render tells what a result is.
 func render(result any) string {
-	if bulk, ok := result.(todo.StatusesSet); ok {
+	switch bulk := result.(type) {
+	case todo.StatusesSet:
+		return fmt.Sprint(bulk.Changed, " ", len(bulk.Failed))
+	case todo.OverdueMoved:
 		return fmt.Sprint(bulk.Changed, " ", len(bulk.Failed))
 	}
 	return fmt.Sprintf("%+v", result)
@@ -332,33 +335,66 @@ func (h *history) DeleteTask(r *rapid.T) {
 
 // SetStatuses gives some tasks a status.
 func (h *history) SetStatuses(r *rapid.T) {
-	user, status := usersGenerator.Draw(r, "user"), statusesGenerator.Draw(r, "status")
+	status := statusesGenerator.Draw(r, "status")
+	h.changeMany(r, "set statuses", func(task todo.Task) (todo.Task, bool) {
+		task.Status = status
+		return task, true
+	}, func(ctx context.Context, user string, ids []string) (any, error) {
+		return h.world.SetStatuses(ctx, user, ids, status)
+	})
+}
+
+// MoveOverdue moves some tasks to a day, if they are overdue there.
+func (h *history) MoveOverdue(r *rapid.T) {
+	day := daysGenerator.Filter(func(day todo.Date) bool { return day != "" }).Draw(r, "day")
+	h.changeMany(r, "move overdue", func(task todo.Task) (todo.Task, bool) {
+		late := task.DueDate != "" && task.DueDate < day && slices.Contains(
+			[]todo.Status{todo.Pending, todo.InProgress}, task.Status)
+		may := late || task.DueDate == day
+		task.DueDate = day
+		return task, may
+	}, func(ctx context.Context, user string, ids []string) (any, error) {
+		return h.world.MoveOverdue(ctx, user, ids, day)
+	})
+}
+
+// changeMany changes some tasks in one request. with returns what a task becomes, and whether it may.
+func (h *history) changeMany(
+	r *rapid.T, name string, with func(todo.Task) (todo.Task, bool),
+	do func(ctx context.Context, user string, ids []string) (any, error),
+) {
+	user := usersGenerator.Draw(r, "user")
+	changes := func(id string, now todo.Timestamp) (todo.Task, error) {
+		may := true
+		task, err := h.model.change(user, id, 0, now, func(task todo.Task) (wanted todo.Task) {
+			wanted, may = with(task)
+			return wanted
+		})
+		if !may {
+			err = todo.ErrTaskNotOverdue
+		}
+		return task, err
+	}
 	var all, changed []string
 	for range rapid.IntRange(1, 5).Draw(r, "tasks") {
 		if id := h.drawTask(r); !slices.Contains(all, id) {
 			all = append(all, id)
 		}
 	}
-	with := func(task todo.Task) todo.Task {
-		task.Status = status
-		return task
-	}
 	for _, id := range all {
-		if _, err := h.model.change(user, id, 0, todo.At(h.world.clock()), with); err == nil {
+		if _, err := changes(id, todo.At(h.world.clock())); err == nil {
 			changed = append(changed, id)
 		}
 	}
-	answer, _ := h.do(r, user, "set statuses", nil, func(ctx context.Context) (any, error) {
-		return h.world.SetStatuses(ctx, user, all, status)
-	})
+	answer, _ := h.do(r, user, name, nil, func(ctx context.Context) (any, error) { return do(ctx, user, all) })
 	if want := fmt.Sprint(changed, " ", len(all)-len(changed)); answer != want {
-		r.Fatalf("set statuses: got %s, want %s", answer, want)
+		r.Fatalf("%s: got %s, want %s", name, answer, want)
 	}
 	for _, id := range changed {
 		got, err := h.world.GetTask(h.t.Context(), user, id)
-		want, _ := h.model.change(user, id, 0, got.UpdatedAt, with)
+		want, _ := changes(id, got.UpdatedAt)
 		if err != nil || got != want {
-			r.Fatalf("set statuses: got %+v, %v; want %+v", got, err, want)
+			r.Fatalf("%s: got %+v, %v; want %+v", name, got, err, want)
 		}
 		h.model.tasks[user][id] = got
 	}

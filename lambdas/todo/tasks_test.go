@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
@@ -117,7 +120,7 @@ func TestRefusedTasks(t *testing.T) {
 		is(t, second(w.GetTask(ctx, "bob", id)), todo.ErrTaskNotFound)
 		result, err := w.SetStatuses(ctx, "bob", []string{id}, todo.Completed)
 		must(t, err)
-		refused(t, result, id, todo.ErrTaskNotFound)
+		refused(t, result.Failed, id, todo.ErrTaskNotFound)
 	}
 	if other, ok := w.DeleteTask(ctx, "ada", task.ID, 7).(*problem.VersionError); !ok || other.Current != 1 {
 		t.Errorf("of version 7: got %v", other)
@@ -183,8 +186,8 @@ func TestSetStatuses(t *testing.T) {
 	if len(result.Changed) != 48 || result.Changed[0] != all[0] || len(result.Failed) != 2 {
 		t.Errorf("changed %d, failed %v", len(result.Changed), result.Failed)
 	}
-	refused(t, result, all[3], todo.ErrTaskCompleted)
-	refused(t, result, all[7], todo.ErrTaskNotFound)
+	refused(t, result.Failed, all[3], todo.ErrTaskCompleted)
+	refused(t, result.Failed, all[7], todo.ErrTaskNotFound)
 	transactions := 0
 	for _, request := range w.tables.Recorder.Requests() {
 		if request.Action == "TransactWriteItems" {
@@ -197,6 +200,50 @@ func TestSetStatuses(t *testing.T) {
 	}
 	if got := w.list(t, "ada", todo.TaskFilter{Status: todo.InProgress}); len(got) != 48 {
 		t.Errorf("%d tasks are in progress", len(got))
+	}
+	w.check(t)
+}
+
+// What is open and due before the day moves to it, in one write. A task that was completed, deleted or moved on
+// elsewhere stays as it is.
+func TestMoveOverdue(t *testing.T) {
+	t.Parallel()
+	ctx, w := t.Context(), newWorld(t)
+	w.user(t, "ada")
+	const day = "2026-03-28"
+	var all []string
+	for _, due := range []todo.Date{"2026-03-27", "2025-12-31", day, "2026-03-29", "", "2026-03-27", "2026-03-27",
+		"2026-03-27", day} {
+		all = append(all, w.task(t, "ada", todo.TaskBody{DueDate: due, Priority: todo.High}).ID)
+	}
+	w.changed(t, all[1], todo.TaskChangeBody{Status: new(todo.InProgress)})
+	w.changed(t, all[5], todo.TaskChangeBody{Status: new(todo.Completed)})
+	w.changed(t, all[6], todo.TaskChangeBody{Status: new(todo.Cancelled)})
+	must(t, w.DeleteTask(ctx, "ada", all[7], 0))
+	w.changed(t, all[8], todo.TaskChangeBody{Status: new(todo.Completed)})
+	before := w.list(t, "ada", todo.TaskFilter{})
+	result, err := w.MoveOverdue(ctx, "ada", all, day)
+	must(t, err)
+	if want := []string{all[0], all[1], all[2], all[8]}; !slices.Equal(result.Changed, want) {
+		t.Errorf("changed %q, want %q", result.Changed, want)
+	}
+	for _, at := range []int{3, 4, 5, 6} {
+		refused(t, result.Failed, all[at], todo.ErrTaskNotOverdue)
+	}
+	refused(t, result.Failed, all[7], todo.ErrTaskNotFound)
+	want := map[string]todo.Task{}
+	for _, task := range before {
+		if task.ID == all[0] || task.ID == all[1] {
+			task.DueDate, task.Version, task.UpdatedAt = day, task.Version+1, todo.At(w.clock())
+		}
+		want[task.ID] = task
+	}
+	got := map[string]todo.Task{}
+	for _, task := range w.list(t, "ada", todo.TaskFilter{}) {
+		got[task.ID] = task
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the tasks are other than wanted:\n%s", diff)
 	}
 	w.check(t)
 }

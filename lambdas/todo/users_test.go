@@ -448,6 +448,9 @@ func TestUserBeingDeletedIsNone(t *testing.T) {
 		"SetStatuses, completed": func(user string) (any, error) {
 			return w.SetStatuses(ctx, user, []string{done.ID}, todo.Pending)
 		},
+		"MoveOverdue": func(user string) (any, error) {
+			return w.MoveOverdue(ctx, user, ids([]todo.Task{open, another}), "2027-01-01")
+		},
 		"DeleteCompleted": func(user string) (any, error) { return w.DeleteCompleted(ctx, user) },
 		"Stats":           func(user string) (any, error) { return w.Stats(ctx, user) },
 	}
@@ -501,9 +504,12 @@ func TestWriteMeetsDeletion(t *testing.T) {
 		"bulk": func(user string, task todo.Task) error {
 			return second(w.SetStatuses(ctx, user, []string{task.ID}, todo.Completed))
 		},
+		"move": func(user string, task todo.Task) error {
+			return second(w.MoveOverdue(ctx, user, []string{task.ID}, "2027-01-01"))
+		},
 	} {
 		w.user(t, name)
-		task := w.task(t, name, todo.TaskBody{})
+		task := w.task(t, name, todo.TaskBody{DueDate: "2026-01-01"})
 		begin := sync.OnceFunc(func() {
 			if complete, err := quick.DeleteUser(todotest.Hurried(ctx), name); err != nil || complete {
 				t.Errorf("%s: got %v, %v", name, complete, err)
@@ -721,6 +727,9 @@ func TestAnswersAreKeptWithTheWork(t *testing.T) {
 		"set statuses": {func(ctx context.Context, w *world, task todo.Task) error {
 			return second(w.SetStatuses(ctx, "ada", []string{task.ID}, todo.InProgress))
 		}, "todo.StatusesSet"},
+		"move overdue": {func(ctx context.Context, w *world, task todo.Task) error {
+			return second(w.MoveOverdue(ctx, "ada", []string{task.ID}, "2027-01-01"))
+		}, "todo.OverdueMoved"},
 		"delete completed": {func(ctx context.Context, w *world, _ todo.Task) error {
 			_, err := w.DeleteCompleted(ctx, "ada")
 			return err
@@ -730,7 +739,7 @@ func TestAnswersAreKeptWithTheWork(t *testing.T) {
 			t.Parallel()
 			ctx, w := t.Context(), newWorld(t)
 			w.user(t, "ada")
-			task := w.task(t, "ada", todo.TaskBody{})
+			task := w.task(t, "ada", todo.TaskBody{DueDate: "2026-01-01"})
 			w.task(t, "ada", todo.TaskBody{Status: todo.Completed})
 
 			zombie, _ := w.claimed(t, ctx, "ada", "key")

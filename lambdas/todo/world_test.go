@@ -132,11 +132,11 @@ func is(t testing.TB, err, want error) {
 	}
 }
 
-// refused fails the test unless the status of a task was not set, for that reason.
-func refused(t testing.TB, result todo.StatusesSet, id string, reason error) {
+// refused fails the test unless a task stayed as it was, for that reason.
+func refused(t testing.TB, failed []todo.TaskFailure, id string, reason error) {
 	t.Helper()
-	if !slices.Contains(result.Failed, todo.Refused(id, reason)) {
-		t.Errorf("got %+v, want %s refused: %v", result.Failed, id, reason)
+	if !slices.Contains(failed, todo.Refused(id, reason)) {
+		t.Errorf("got %+v, want %s refused: %v", failed, id, reason)
 	}
 }
 

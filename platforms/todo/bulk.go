@@ -15,56 +15,62 @@ const MaxBulkTasks = 50
 // The actions on many tasks.
 const (
 	SetStatus       = "set_status"
+	MoveOverdue     = "move_overdue"
 	DeleteCompleted = "delete_completed"
 )
 
 // BulkBody is an action on many tasks.
 type BulkBody struct {
-	Action  string  `json:"action" enum:"set_status,delete_completed" doc:"set_status changes the status of the tasks of task_ids; delete_completed deletes all completed tasks."`
-	TaskIDs TaskIDs `json:"task_ids,omitempty" strict:"distinct" nullable:"true" minItems:"1" maxItems:"50" doc:"With set_status: the tasks, each once."`
+	Action  string  `json:"action" enum:"set_status,move_overdue,delete_completed" doc:"set_status changes the status of the tasks of task_ids; move_overdue gives those of them that are overdue another due date; delete_completed deletes all completed tasks."`
+	TaskIDs TaskIDs `json:"task_ids,omitempty" strict:"distinct" nullable:"true" minItems:"1" maxItems:"50" doc:"With set_status and move_overdue: the tasks, each once."`
 	Status  Status  `json:"status,omitempty" nullable:"true" enum:"pending,in_progress,completed,cancelled" doc:"With set_status: their new status."`
+	DueDate Date    `json:"due_date,omitempty" strict:"day" nullable:"true" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"a date as YYYY-MM-DD" doc:"With move_overdue: their new due date. Of open tasks, those that are due before it are overdue." example:"2026-02-14"`
 }
 
 // Check adds a problem for each field that the action requires and that is missing, and for each that belongs to
 // another action.
 func (b BulkBody) Check(p *validate.Problems, _ string) {
-	switch b.Action {
-	case SetStatus:
-		if b.TaskIDs == nil {
-			p.Add("task_ids", validate.RuleRequired, "is missing, but required with %s", SetStatus)
-		}
-		if b.Status == "" {
-			p.Add("status", validate.RuleRequired, "is missing, but required with %s", SetStatus)
-		}
-	case DeleteCompleted:
-		if b.TaskIDs != nil {
-			p.Add("task_ids", validate.RuleConflict,
-				"does not go with %s, which deletes all completed tasks: leave it out", DeleteCompleted)
-		}
-		if b.Status != "" {
-			p.Add("status", validate.RuleConflict, "does not go with %s: leave it out", DeleteCompleted)
+	if b.Action != SetStatus && b.Action != MoveOverdue && b.Action != DeleteCompleted {
+		return
+	}
+	field := func(name string, given bool, why string, actions ...string) {
+		switch wanted := slices.Contains(actions, b.Action); {
+		case wanted && !given:
+			p.Add(name, validate.RuleRequired, "is missing, but required with %s", b.Action)
+		case !wanted && given:
+			p.Add(name, validate.RuleConflict, "does not go with %s%s: leave it out", b.Action, why)
 		}
 	}
+	field("task_ids", b.TaskIDs != nil, ", which deletes all completed tasks", SetStatus, MoveOverdue)
+	field("status", b.Status != "", "", SetStatus)
+	field("due_date", b.DueDate != "", "", MoveOverdue)
 }
 
 // StatusesSet is the answer to set_status.
 type StatusesSet struct {
-	Action  string          `json:"action" enum:"set_status"`
-	Changed []string        `json:"changed" nullable:"false" doc:"The ids of the tasks that have the status now, also of those that had it before, in the order of the request."`
-	Failed  []StatusFailure `json:"failed" nullable:"false" doc:"The others, in the order of the request: completed tasks, and ids of no task."`
+	Action  string        `json:"action" enum:"set_status"`
+	Changed []string      `json:"changed" nullable:"false" doc:"The ids of the tasks that have the status now, also of those that had it before, in the order of the request."`
+	Failed  []TaskFailure `json:"failed" nullable:"false" doc:"The others, in the order of the request: completed tasks, and ids of no task."`
 }
 
-// StatusFailure is a task whose status stays as it is.
-type StatusFailure struct {
+// OverdueMoved is the answer to move_overdue.
+type OverdueMoved struct {
+	Action  string        `json:"action" enum:"move_overdue"`
+	Changed []string      `json:"changed" nullable:"false" doc:"The ids of the tasks that have the due date now, also of those that had it before, in the order of the request."`
+	Failed  []TaskFailure `json:"failed" nullable:"false" doc:"The others, in the order of the request: tasks that are not overdue, and ids of no task."`
+}
+
+// TaskFailure is a task that an action leaves as it is.
+type TaskFailure struct {
 	TaskID string `json:"task_id"`
 	Status int    `json:"status" doc:"The HTTP status that a change of this task alone would have had." example:"404"`
 	Detail string `json:"detail" example:"there is no such task"`
 }
 
-// Refused returns the failure of a task whose status cannot change because of err, an error of this package.
-func Refused(id string, err error) StatusFailure {
+// Refused returns the failure of a task that stays as it is because of err, an error of this package.
+func Refused(id string, err error) TaskFailure {
 	reason, _ := errors.AsType[*problem.Error](err)
-	return StatusFailure{TaskID: id, Status: reason.Status, Detail: reason.Message}
+	return TaskFailure{TaskID: id, Status: reason.Status, Detail: reason.Message}
 }
 
 // CompletedDeleted is the answer to delete_completed.

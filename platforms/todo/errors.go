@@ -23,4 +23,6 @@ var (
 	ErrTaskNotFound = problem.New(http.StatusNotFound, "", "there is no such task")
 	// ErrTaskCompleted says that the change would give a completed task another status.
 	ErrTaskCompleted = problem.New(http.StatusBadRequest, "", "a completed task is not reopened")
+	// ErrTaskNotOverdue says that a task is completed, cancelled, or not due before the day to which it should move.
+	ErrTaskNotOverdue = problem.New(http.StatusConflict, "", "the task is not overdue")
 )

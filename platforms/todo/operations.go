@@ -85,13 +85,17 @@ var (
 	}
 	ChangeTasks = schema.Operation[schema.None, BulkBody, any]{
 		ID: "changeTasks", Route: "POST /api/v1/tasks/bulk", Function: "todoapi", Caller: schema.CallerUser,
-		Summary: "Change the status of many tasks, or delete the completed ones",
-		Detail: "Changes the status of up to 50 tasks, of all for which that is allowed at once; or deletes all " +
-			"completed tasks.",
-		OneOf: []any{StatusesSet{}, CompletedDeleted{}},
+		Summary: "Change many tasks, or delete the completed ones",
+		Detail: "Changes the status of up to 50 tasks, or moves those that are overdue to another day, of all for " +
+			"which that is allowed at once; or deletes all completed tasks.",
+		OneOf: []any{StatusesSet{}, OverdueMoved{}, CompletedDeleted{}},
 		Variants: []schema.Variant{
-			{Required: []string{"task_ids", "status"}, Strict: map[string]string{"action": "one=" + SetStatus}},
-			{Strict: map[string]string{"action": "one=" + DeleteCompleted, "task_ids": "null", "status": "null"}},
+			{Required: []string{"task_ids", "status"},
+				Strict: map[string]string{"action": "one=" + SetStatus, "due_date": "null"}},
+			{Required: []string{"task_ids", "due_date"},
+				Strict: map[string]string{"action": "one=" + MoveOverdue, "status": "null"}},
+			{Strict: map[string]string{"action": "one=" + DeleteCompleted, "task_ids": "null", "status": "null",
+				"due_date": "null"}},
 		},
 		Key:    schema.KeyRequired,
 		Errors: []error{ErrUserNotFound},

@@ -100,6 +100,9 @@ func taskWrites() []schema.AccessPattern {
 		answering("SetTaskStatuses", "Change the status of up to 50 tasks, all or none.",
 			put("a task"+asRead).ForEach().IfNeeded(), counts.IfNeeded()).
 			InOrigin("Bulk update task status").Costing("1.5 WCU per item"),
+		answering("MoveOverdueTasks", "Change the due date of up to 50 tasks, all or none.",
+			put("a task"+asRead).ForEach().IfNeeded(),
+			schema.ConditionCheckItem.On(appData, "the counts: the user exists and is not being deleted").IfNeeded()),
 		answering("DeleteCompletedTasks", "Delete up to 50 tasks that are completed.",
 			remove("a task"+asRead).ForEach().IfNeeded(), counts.IfNeeded()).
 			InOrigin("Bulk delete completed tasks").Costing("0.5 WCU per item"),

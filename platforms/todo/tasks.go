@@ -140,6 +140,18 @@ func (t Task) Next(wanted Task, now Timestamp) (Task, error) {
 	return wanted, nil
 }
 
+// MovedTo returns the task with another due date, or the task itself if it has that already. The error is
+// [ErrTaskNotOverdue], unless the task is open and due before that day.
+func (t Task) MovedTo(day Date, now Timestamp) (Task, error) {
+	open := t.Status == Pending || t.Status == InProgress
+	if t.DueDate != day && (!open || t.DueDate == "" || t.DueDate > day) {
+		return Task{}, ErrTaskNotOverdue
+	}
+	wanted := t
+	wanted.DueDate = day
+	return t.Next(wanted, now)
+}
+
 // UserBody is what a user says about themselves.
 type UserBody struct {
 	Email string `json:"email" format:"email" maxLength:"254" doc:"Email address, kept as written. No two users have one that differs in case alone." example:"ann@example.com"`

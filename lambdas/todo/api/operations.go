@@ -54,8 +54,11 @@ func (s *server) bindTasks() {
 		return s.service.Stats(ctx, r.Caller.ID)
 	})
 	httpapi.Bind(s.Server, todo.ChangeTasks, func(ctx context.Context, r requestWith[todo.BulkBody]) (any, error) {
-		if r.Body.Action == todo.DeleteCompleted {
+		switch r.Body.Action {
+		case todo.DeleteCompleted:
 			return s.service.DeleteCompleted(ctx, r.Caller.ID)
+		case todo.MoveOverdue:
+			return s.service.MoveOverdue(ctx, r.Caller.ID, r.Body.TaskIDs, r.Body.DueDate)
 		}
 		return s.service.SetStatuses(ctx, r.Caller.ID, r.Body.TaskIDs, r.Body.Status)
 	})
