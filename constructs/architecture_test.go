@@ -107,6 +107,7 @@ var startsProcesses = map[string]string{
 	"run/internal/dev":                        "its tests list modules that they write",
 	"internal/engine/enginetest/share":        "has no tests",
 	"internal/processgroup":                   "starts none: those that call it do",
+	"tools/mutants":                           "its tests build a module that they write",
 	"tools/release/notices":                   "has no tests",
 	"tools/release/prepare":                   "its tests run git in folders that they write",
 	"tools/release/publish":                   "has no tests",
