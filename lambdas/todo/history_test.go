@@ -2,9 +2,11 @@ package todo_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -13,10 +15,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/historytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
 // Each history has a table of its own and asks it a thousand times.
@@ -32,6 +36,87 @@ func TestRandomHistories(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		r.Repeat(rapid.StateMachineActions(&history{t: t, world: newWorld(t), model: newModel()}))
 	})
+}
+
+// taskCall is a request about a task: a change as JSON, of a version if there is one, DELETE or GET.
+type taskCall struct {
+	id, do  string
+	version int
+}
+
+// Many read, change and delete the same tasks at the same moment, while requests are refused and processes die. What
+// they see is what they would see one after the other: no change is lost, and of those of one version one succeeds.
+func TestTaskHistories(t *testing.T) {
+	t.Parallel()
+	ctx, w := t.Context(), newWorld(t)
+	w.user(t, "ada")
+	first := w.task(t, "ada", todo.TaskBody{})
+	tasks := []string{first.ID, w.task(t, "ada", todo.TaskBody{}).ID, w.task(t, "ada", todo.TaskBody{}).ID}
+	first.ID = ""
+	changeOf := func(call taskCall) (c todo.TaskChangeBody) {
+		must(t, json.Unmarshal([]byte(call.do), &c))
+		return c
+	}
+	render := func(task todo.Task, err error) string {
+		switch {
+		case errors.Is(err, errKilled):
+			return historytest.Unknown
+		case err != nil:
+			return err.Error()
+		}
+		task.ID = ""
+		return fmt.Sprintf("%+v", task)
+	}
+	h := historytest.New(historytest.Model[todo.Task, taskCall]{
+		Start: first,
+		Key:   func(call taskCall) string { return call.id },
+		Step: historytest.Returns(func(task todo.Task, call taskCall) (todo.Task, string) {
+			switch {
+			case task == todo.Task{}:
+				return task, render(task, todo.ErrTaskNotFound)
+			case call.version != 0 && call.version != task.Version:
+				return task, render(task, &problem.VersionError{What: "the task", Current: task.Version})
+			case call.do == "DELETE":
+				return todo.Task{}, render(todo.Task{}, nil)
+			case call.do == "GET":
+				return task, render(task, nil)
+			}
+			next, err := task.Next(changeOf(call).Apply(task), todo.At(start))
+			if err != nil {
+				return task, render(next, err)
+			}
+			return next, render(next, nil)
+		}),
+	})
+	w.tables.Wire.Answers(dynamotest.Refusing)
+	dies := dynamotest.Dying(errKilled)
+	w.tables.Recorder.Faults(dies, dies)
+	h.Together(6, 15, func(_, number int) (taskCall, func() string) {
+		call := taskCall{id: tasks[rand.IntN(len(tasks))], version: max(0, rand.IntN(15)-4), do: []string{
+			"GET", fmt.Sprintf(`{"title":"title %d"}`, rand.IntN(100)), `{"description":"new"}`,
+			`{"priority":"urgent"}`, `{"category":"new"}`, `{"due_date":"2026-05-05"}`, `{"status":"in_progress"}`,
+			`{"description":null}`,
+		}[rand.IntN(8)]}
+		if number > 10 && rand.IntN(5) == 0 {
+			call.do = []string{"DELETE", `{"status":"completed"}`}[rand.IntN(2)]
+		}
+		if call.do == "GET" {
+			call.version = 0
+		}
+		return call, func() string {
+			switch call.do {
+			case "DELETE":
+				return render(todo.Task{}, w.DeleteTask(ctx, "ada", call.id, call.version))
+			case "GET":
+				return render(w.GetTask(ctx, "ada", call.id))
+			}
+			return render(w.ChangeTask(ctx, "ada", call.id, changeOf(call), call.version))
+		}
+	})
+	w.tables.Wire.Answers(nil)
+	w.tables.Recorder.Faults(nil, nil)
+	h.Judge(t)
+	w.check(t)
 }
 
 // history is a random history. Its exported methods are what may happen in it, each with what the

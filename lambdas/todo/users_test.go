@@ -19,7 +19,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
-	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
 // A user who changes while a change or the deletion is being written is read again:
@@ -55,54 +54,6 @@ func TestUserMeetsOthers(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Many edit the same task at the same moment: no edit is lost.
-func TestNoLostUpdate(t *testing.T) {
-	t.Parallel()
-	ctx, w := t.Context(), newWorld(t)
-	w.user(t, "ada")
-	task := w.task(t, "ada", todo.TaskBody{})
-	const n = 6
-	changes := []todo.TaskChangeBody{
-		{Title: new("new title")}, {Description: new(todo.Text("new description"))}, {Priority: new(todo.Urgent)},
-		{Category: new(todo.Text("new"))}, {DueDate: new(todo.Date("2026-05-05"))}, {Status: new(todo.InProgress)},
-	}
-	var wait sync.WaitGroup
-	for _, change := range changes {
-		wait.Go(func() {
-			if _, err := w.ChangeTask(ctx, "ada", task.ID, change, 0); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wait.Wait()
-	got, err := w.GetTask(ctx, "ada", task.ID)
-	want := todo.Task{
-		ID: task.ID, Title: "new title", Description: "new description", Priority: todo.Urgent, Category: "new",
-		DueDate: "2026-05-05", Status: todo.InProgress,
-		CreatedAt: todo.At(start), UpdatedAt: todo.At(start), Version: 1 + n,
-	}
-	if err != nil || got != want {
-		t.Errorf("got %+v, %v; want %+v", got, err, want)
-	}
-	// Of many changes of the same version, one succeeds.
-	var through atomic.Int32
-	for i := range 10 {
-		wait.Go(func() {
-			_, err := w.ChangeTask(ctx, "ada", task.ID, todo.TaskChangeBody{Title: new(fmt.Sprint("title ", i))}, 1+n)
-			if _, conflict := errors.AsType[*problem.VersionError](err); err == nil {
-				through.Add(1)
-			} else if !conflict {
-				t.Error(err)
-			}
-		})
-	}
-	wait.Wait()
-	if through.Load() != 1 {
-		t.Errorf("%d got through", through.Load())
-	}
-	w.check(t)
 }
 
 // A user with few items is deleted in one write, whose answer is kept. It takes what came meanwhile

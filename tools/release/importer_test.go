@@ -149,7 +149,7 @@ func reportWeight(t *testing.T, i *importertest.Importer, cache string) {
 		t.Errorf("docs/guide/import.md does not say that an importer's go.mod %s", says)
 	}
 	for _, unwanted := range []string{"terratest", "duckdb", "gofakes3", "kong", "cdk-nag", "rapid",
-		"moremath", "golang.org/x/perf"} {
+		"porcupine", "moremath", "golang.org/x/perf"} {
 		if bytes.Contains(sums, []byte(unwanted)) {
 			t.Errorf("the importer's go.sum names %s", unwanted)
 		}

@@ -1,9 +1,9 @@
 package ratelimit_test
 
 import (
+	"cmp"
 	"errors"
-	"sync"
-	"sync/atomic"
+	"fmt"
 	"testing"
 	"time"
 
@@ -11,6 +11,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/historytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -66,50 +67,65 @@ func asks(requests int) schema.RateLimit {
 	return schema.RateLimit{Name: "asks", Requests: requests, Window: time.Hour, Per: "agent"}
 }
 
+// tally is what a caller has: the calls that are counted in a window, and the places taken.
+type tally struct{ calls, places int }
+
+// request is a call in a window, which takes a place or does not, or a look at the caller's item.
+type request struct {
+	window      int
+	takes, look bool
+}
+
 // Whatever instances serve a caller at the same time, and whether writes of their operations count their calls or
-// writes of their own, exactly as many as the limit are allowed; a place is taken once for each that took one, and
-// refused calls take none.
-func TestAlongRace(t *testing.T) {
+// writes of their own, each call is counted once: as many as the limit are allowed, and take a place if they take one.
+// Refused calls take none. That holds while DynamoDB refuses requests for load.
+func TestAlongHistories(t *testing.T) {
 	t.Parallel()
+	const limit = 30
 	s := openShared(t)
-	var counters []*ratelimit.Counter
-	for range 4 {
-		counters = append(counters, s.counter())
-	}
+	counters := []*ratelimit.Counter{s.counter(), s.counter(), s.counter(), s.counter()}
+	h := historytest.New(historytest.Model[tally, request]{
+		Key: func(r request) string { return fmt.Sprint(r.window) },
+		Step: historytest.Returns(func(now tally, r request) (tally, string) {
+			switch {
+			case r.look:
+				return now, fmt.Sprint(now)
+			case now.calls == limit:
+				return now, "limited"
+			case r.takes:
+				now.places++
+			}
+			now.calls++
+			return now, fmt.Sprint(limit-now.calls, " of 30 until 10:00")
+		}),
+	})
 	for window := range 3 {
-		now := start.Add(time.Duration(window) * time.Hour)
-		before := s.item(t, "racer").Places
-		var allowed, taken atomic.Int64
-		var group sync.WaitGroup
-		for i := range 48 {
-			group.Go(func() {
-				call := counters[i%len(counters)].Along(asks(30), "racer", now)
-				if i%3 != 0 {
-					err := s.take(t, call, "racer", 1000)
-					if _, limited := errors.AsType[*ratelimit.LimitedError](err); err != nil && !limited {
-						t.Error(err)
-					} else if !limited {
-						taken.Add(1)
-					}
+		now, before := start.AddDate(0, 0, window), s.item(t, "racer").Places
+		s.Wire.Answers(dynamotest.Refusing)
+		h.Together(8, 6, func(client, number int) (request, func() string) {
+			r := request{window: window, takes: (client+number)%3 != 0}
+			return r, func() string {
+				call := counters[client%len(counters)].Along(asks(limit), "racer", now)
+				var err error
+				if r.takes {
+					err = s.take(t, call, "racer", 1000)
 				}
-				state, err := call.Count(t.Context())
-				if _, limited := errors.AsType[*ratelimit.LimitedError](err); err != nil && !limited ||
-					state.Remaining < 0 || state.Limit != 30 ||
-					!state.Reset.Equal(now.Truncate(time.Hour).Add(time.Hour)) {
-					t.Errorf("got %+v, %v", state, err)
-				} else if !limited {
-					allowed.Add(1)
+				state, counted := call.Count(t.Context())
+				if _, limited := errors.AsType[*ratelimit.LimitedError](cmp.Or(err, counted)); limited {
+					return "limited"
+				} else if err != nil || counted != nil {
+					return fmt.Sprint(err, counted)
 				}
-			})
-		}
-		group.Wait()
-		item := s.item(t, "racer")
-		if allowed.Load() != 30 || item.Requests != 30 || item.Since != now.Truncate(time.Hour).Unix() ||
-			int64(item.Places-before) != taken.Load() {
-			t.Errorf("window %d: %d calls were allowed, %d took a place, and the item went from %d places to %+v",
-				window, allowed.Load(), taken.Load(), before, item)
-		}
+				return fmt.Sprint(state.Remaining, " of ", state.Limit, " until ", state.Reset.Format("15:04"))
+			}
+		})
+		s.Wire.Answers(nil)
+		h.Call(0, request{window: window, look: true}, func() string {
+			item := s.item(t, "racer")
+			return fmt.Sprint(tally{item.Requests, item.Places - before})
+		})
 	}
+	h.Judge(t)
 }
 
 // An instance that knows the window makes one write for a call; one that does not, two at most.

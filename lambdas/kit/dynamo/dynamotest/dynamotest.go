@@ -3,8 +3,10 @@ package dynamotest
 
 import (
 	"context"
+	"math/rand/v2"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -201,6 +203,18 @@ func (r *Recorder) Faults(before, after func(schema.Action) error) {
 		return func(_ context.Context, request Request) error { return fault(request.Action) }
 	}
 	r.FaultsOf(of(before), of(after))
+}
+
+// Dying returns a function for [Recorder.Faults] with which one transaction in ten fails at random, and five at most:
+// who looks for an order of what has happened has to try all places of one that may have been carried out.
+func Dying(err error) func(schema.Action) error {
+	var failed atomic.Int32
+	return func(operation schema.Action) error {
+		if operation == schema.TransactWriteItems && rand.IntN(10) == 0 && failed.Add(1) <= 5 {
+			return err
+		}
+		return nil
+	}
 }
 
 // FaultsOf is [Recorder.Faults] for functions that need the context or the table of a request. They may make requests

@@ -2,6 +2,7 @@ package dynamotest
 
 import (
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
@@ -59,6 +60,18 @@ func (w *Wire) Lose(n int) {
 		n--
 		return Answer{Done: true, Err: io.ErrUnexpectedEOF}
 	})
+}
+
+// Refusing is a function for [Wire.Answers]. It refuses one attempt in ten for load, and cancels one transaction in ten
+// because of another one.
+func Refusing(operation string) Answer {
+	switch n := rand.IntN(10); {
+	case n == 0:
+		return Throttled()
+	case n == 1 && operation == "TransactWriteItems":
+		return Canceled("TransactionConflict")
+	}
+	return Answer{}
 }
 
 // Attempts returns how many attempts the wire has carried.
