@@ -3,9 +3,14 @@ package askahuman
 import (
 	"errors"
 	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/historytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
@@ -206,134 +211,91 @@ func checkRecentAnswers(t *testing.T, s *platform) {
 	}
 }
 
-// answering returns the people's side at a moment.
-func answering(s *platform, now time.Time) *Service {
-	s.moveTo(now)
-	return s.people
-}
+// answering is an answer of a person to a question, or without a person a look at the question.
+type answering struct{ person, question int }
 
-type outcome struct {
-	receipt askahuman.Receipt
-	err     error
-}
-
-func answerOnce(t *testing.T, people *Service, person, questionID string) outcome {
-	text := "An answer that is neither short nor long."
-	receipt, err := people.Answer(t.Context(), person, time.UTC, askahuman.Answer{QuestionID: questionID, Text: &text})
-	return outcome{receipt, err}
-}
-
-// wantConsistent checks that the store agrees with the receipts: as many answers as receipts, and
-// each person's points are the sum of their receipts.
-func wantConsistent(t *testing.T, s *platform, q askahuman.Question, outcomes map[string][]outcome) {
-	t.Helper()
-	accepted := 0
-	for p, list := range outcomes {
-		points, answers := 0, 0
-		for _, o := range list {
-			if o.err == nil {
-				points += o.receipt.PointsEarned
-				answers++
-			}
-		}
-		accepted += answers
-		stats := statsOf(t, s, p)
-		if stats.TotalPoints != points || stats.TotalAnswers != answers {
-			t.Errorf("person %s has %d points for %d answers, but was given %d for %d", p, stats.TotalPoints,
-				stats.TotalAnswers, points, answers)
-		}
-	}
-	stored := Must(s.people.question(t.Context(), q.ID, ten))(t)
-	if stored.CurrentResponses != accepted {
-		t.Errorf("the question counts %d answers, but %d were accepted", stored.CurrentResponses, accepted)
-	}
-	if got := len(answersOf(t, s, q.ID)); got != accepted {
-		t.Errorf("%d answers are stored, but %d were accepted", got, accepted)
-	}
-}
-
-func errorsOf(outcomes []outcome) []error {
-	errs := make([]error, len(outcomes))
-	for i, o := range outcomes {
-		errs[i] = o.err
-	}
-	return errs
-}
-
-func checkRaceForPlaces(t *testing.T, s *platform) {
-	const people, places = 64, 5
-	q := questionAt("agent", ten)
-	q.RequiredResponses = places
-	mustCreate(t, s, q)
-	side := answering(s, ten.Add(time.Minute))
-	outcomes := atOnce(people, func(i int) outcome { return answerOnce(t, side, person(i), q.ID) })
-	counts := tally(t, errorsOf(outcomes), askahuman.ErrQuestionClosed)
-	if counts[nil] != places || counts[askahuman.ErrQuestionClosed] != people-places {
-		t.Errorf("%d were accepted and %d too late; want %d and %d", counts[nil], counts[askahuman.ErrQuestionClosed],
-			places, people-places)
-	}
-	byPerson := map[string][]outcome{}
-	firsts := 0
-	for i, o := range outcomes {
-		byPerson[person(i)] = append(byPerson[person(i)], o)
-		if o.receipt.Answers == 1 {
-			firsts++
-		}
-	}
-	if firsts != 1 {
-		t.Errorf("%d answers were the first", firsts)
-	}
-	wantConsistent(t, s, q, byPerson)
-	if got := mustRead(t, s, q.ID); got.Status != askahuman.StatusClosed || got.ClosedAt.IsZero() {
-		t.Errorf("status = %s, closed at %v; want CLOSED and when", got.Status, got.ClosedAt)
-	}
-}
-
-func checkRaceOneself(t *testing.T, s *platform) {
-	for _, required := range []int{1, 2, 5} {
-		t.Run(fmt.Sprintf("%d wanted", required), func(t *testing.T) {
-			const times = 24
-			q := questionAt("agent", ten)
-			q.RequiredResponses = required
-			mustCreate(t, s, q)
-			me := person(1000 + required)
-			side := answering(s, ten.Add(time.Minute))
-			outcomes := atOnce(times, func(int) outcome { return answerOnce(t, side, me, q.ID) })
-			counts := tally(t, errorsOf(outcomes), askahuman.ErrAlreadyAnswered)
-			if counts[nil] != 1 || counts[askahuman.ErrAlreadyAnswered] != times-1 {
-				t.Errorf("%d were accepted and %d refused as repeated; want 1 and %d", counts[nil],
-					counts[askahuman.ErrAlreadyAnswered], times-1)
-			}
-			wantConsistent(t, s, q, map[string][]outcome{me: outcomes})
-		})
-	}
-}
-
-// checkRaceManyQuestions lets one person answer several questions at once, which all
-// change the same stats.
-func checkRaceManyQuestions(t *testing.T, s *platform) {
-	const questions = 8
+// Many people race for the last places of questions, and with themselves, while requests are refused and processes die.
+// Each is told what could be if one answered after the other: as many answers are stored as a question takes, one of
+// each person, with points by their order. A person's points are the sum of them.
+func checkAnswerHistories(t *testing.T, s *platform) {
+	const people = 12
+	places := []int{1, 2, 5, people + 1}
 	var asked []askahuman.Question
-	for range questions {
+	for _, required := range places {
 		q := questionAt("agent", ten)
+		q.RequiredResponses = required
 		mustCreate(t, s, q)
 		asked = append(asked, q)
 	}
-	side := answering(s, ten.Add(time.Minute))
-	outcomes := atOnce(questions, func(i int) outcome { return answerOnce(t, side, person(0), asked[i].ID) })
-	points, totals := 0, map[int]bool{}
-	for _, o := range outcomes {
-		if o.err != nil {
-			t.Fatalf("Answer: %v", o.err)
+	s.moveTo(ten.Add(time.Minute))
+	// The state has a bit for each person who has answered.
+	h := historytest.New(historytest.Model[uint32, answering]{
+		Key: func(call answering) string { return fmt.Sprint(call.question) },
+		Step: historytest.Returns(func(answered uint32, call answering) (uint32, string) {
+			there, all, points := bits.OnesCount32(answered), places[call.question], 10
+			switch {
+			case call.person < 0 && there == all:
+				return answered, fmt.Sprint("CLOSED with ", there)
+			case call.person < 0:
+				return answered, fmt.Sprint("open with ", there)
+			case answered&(1<<call.person) != 0:
+				return answered, askahuman.ErrAlreadyAnswered.Error()
+			case there == all:
+				return answered, askahuman.ErrQuestionClosed.Error()
+			case 2*there < all:
+				points = 15
+			}
+			return answered | 1<<call.person, fmt.Sprint(points, " points, ", there == 0, there == all-1)
+		}),
+	})
+	look := func(q int) string {
+		got, err := s.people.question(t.Context(), asked[q].ID, ten)
+		if err != nil {
+			return err.Error()
+		} else if got.Status == askahuman.StatusClosed {
+			return fmt.Sprint("CLOSED with ", got.CurrentResponses)
 		}
-		points += o.receipt.PointsEarned
-		totals[o.receipt.TotalPoints] = true
+		return fmt.Sprint("open with ", got.CurrentResponses)
 	}
-	stats := statsOf(t, s, person(0))
-	if stats.TotalPoints != points || stats.TotalAnswers != questions {
-		t.Errorf("%d points for %d answers; want %d for %d", stats.TotalPoints, stats.TotalAnswers, points, questions)
+	words, died := "An answer that is neither short nor long.", errors.New("the process is dead")
+	var told [people]struct{ points, unknown atomic.Int64 }
+	s.tables.Wire.Answers(dynamotest.Refusing)
+	dies := dynamotest.Dying(died)
+	s.tables.Recorder.Faults(dies, dies)
+	h.Together(people, 12, func(_, number int) (answering, func() string) {
+		in := answering{rand.IntN(people), number % len(asked)}
+		if number > 8 {
+			in.person = -1
+			return in, func() string { return look(in.question) }
+		}
+		return in, func() string {
+			got, err := s.people.Answer(t.Context(), person(in.person), time.UTC,
+				askahuman.Answer{QuestionID: asked[in.question].ID, Text: &words})
+			switch {
+			case errors.Is(err, died):
+				told[in.person].unknown.Add(1)
+				return historytest.Unknown
+			case err != nil:
+				return err.Error()
+			}
+			told[in.person].points.Add(int64(got.PointsEarned))
+			return fmt.Sprint(got.PointsEarned, " points, ", got.Answers == 1, got.Completed)
+		}
+	})
+	s.tables.Wire.Answers(nil)
+	s.tables.Recorder.Faults(nil, nil)
+	for i, q := range asked {
+		h.Call(0, answering{-1, i}, func() string { return look(i) })
+		if stored, counted := len(answersOf(t, s, q.ID)), mustRead(t, s, q.ID).CurrentResponses; stored != counted {
+			t.Errorf("%d answers are stored, and %d counted", stored, counted)
+		}
 	}
-	if len(totals) != questions {
-		t.Errorf("the %d receipts show %d different totals: some answers overwrote others", questions, len(totals))
+	h.Judge(t)
+	for i := range told {
+		got, want := int64(statsOf(t, s, person(i)).TotalPoints), told[i].points.Load()
+		if got < want || got > want+15*told[i].unknown.Load() {
+			t.Errorf("person %d has %d points, and was told %d; %d calls are unknown", i, got, want,
+				told[i].unknown.Load())
+		}
 	}
 }

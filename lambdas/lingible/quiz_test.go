@@ -8,17 +8,18 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/historytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
@@ -161,84 +162,93 @@ func TestQuizRepeats(t *testing.T) {
 	}
 }
 
-// Questions at the same time are one, and answers at the same time count once.
-func TestQuizAtOnce(t *testing.T) {
+// standing is how far a quiz is: how many questions were asked, how many answers were right, and the question that is
+// open, or else the last one, with its answer.
+type standing struct {
+	asked, right           int
+	open, last, lastAnswer string
+}
+
+// turn is an answer to a question, or the wish to be asked one.
+type turn struct {
+	question, answer string
+	right            bool
+}
+
+// Questions at the same time are one, and answers at the same time count once. A free user is asked exactly ten
+// questions a day.
+func TestQuizHistories(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
-	quiz, ann := newQuiz(t, w, some(20, lingible.Praise)...), w.Caller("ann")
-	for round := range 3 {
-		asked, results := make([]lingible.QuizQuestion, 12), make([]lingible.QuizAnswer, 12)
-		var all sync.WaitGroup
-		for i := range asked {
-			all.Go(func() {
-				var err error
-				if asked[i], err = quiz.AskQuestion(t.Context(), ann, "", ""); err != nil || asked[i].ID == "" {
-					t.Errorf("got %+v, %v", asked[i], err)
+	quiz, ann := newQuiz(t, w, some(30, lingible.Praise)...), w.Caller("ann")
+	h := historytest.New(historytest.Model[standing, turn]{
+		Step: func(s standing, in turn, out string) (standing, bool) {
+			switch {
+			case in.question == "" && s.open != "":
+				return s, out == s.open
+			case in.question == "" && s.asked == 10:
+				return s, out == "10 until 2026-02-03T06:00:00Z"
+			case in.question == "":
+				isNew := uuid.Validate(out) == nil && out != s.last
+				return standing{asked: s.asked + 1, right: s.right, open: out}, isNew
+			case in.question == s.open:
+				if in.right {
+					s.right++
 				}
-			})
-		}
-		all.Wait()
-		for i := range results {
-			all.Go(func() {
-				var err error
-				results[i], err = quiz.AnswerQuestion(t.Context(), ann, asked[i].SessionID, asked[i].ID,
-					option(asked[i], i%2 == 0))
-				if err != nil && !errors.Is(err, lingible.ErrAnswered) {
-					t.Errorf("got %v", err)
+				s.open, s.last, s.lastAnswer = "", in.question, in.answer
+				return s, out == fmt.Sprint(s.right, " of ", s.asked)
+			case in.question == s.last && in.answer == s.lastAnswer:
+				return s, out == fmt.Sprint(s.right, " of ", s.asked)
+			case in.question == s.last:
+				return s, out == lingible.ErrAnswered.Error()
+			}
+			return s, out == lingible.ErrNoSuchQuestion.Error()
+		},
+	})
+	w.Tables.Wire.Answers(dynamotest.Refusing)
+	asked := make([]lingible.QuizQuestion, 6)
+	h.Together(len(asked), 30, func(client, number int) (turn, func() string) {
+		if number%2 == 0 {
+			return turn{}, func() string {
+				question, err := quiz.AskQuestion(t.Context(), ann, "", "")
+				if limited, ok := errors.AsType[*lingible.UsageError](err); ok {
+					return fmt.Sprint(limited.Limit, " until ", limited.Until.UTC().Format(time.RFC3339))
+				} else if err != nil {
+					return err.Error()
 				}
-			})
+				asked[client] = question
+				return question.ID
+			}
 		}
-		all.Wait()
-		ids, selected := map[string]bool{}, map[string]bool{}
-		for i := range asked {
-			ids[asked[i].ID], selected[results[i].Selected] = true, true
+		question, right := asked[client], client%2 == 0
+		in := turn{question.ID, option(question, right), right}
+		return in, func() string {
+			answer, err := quiz.AnswerQuestion(t.Context(), ann, question.SessionID, in.question, in.answer)
+			if err != nil {
+				return err.Error()
+			}
+			return fmt.Sprint(answer.Progress.Correct, " of ", answer.Progress.Questions)
 		}
-		if delete(selected, ""); len(ids) != 1 || len(selected) != 1 {
-			t.Errorf("got %d questions and %d answers, want one each", len(ids), len(selected))
-		}
-		progress, err := quiz.QuizProgress(t.Context(), ann, asked[0].SessionID)
-		want := lingible.QuizTotals{Questions: round + 1, Correct: progress.Correct,
-			Points: float64(10 * progress.Correct), Possible: float64(10 * (round + 1))}
-		if day := history(t, quiz, ann).Totals; err != nil || progress.QuizTotals != want || day != want {
-			t.Errorf("got %+v, %v, and of the day %+v; want %+v", progress, err, day, want)
-		}
+	})
+	w.Tables.Wire.Answers(nil)
+	h.Judge(t)
+	progress, err := quiz.QuizProgress(t.Context(), ann, asked[0].SessionID)
+	want := lingible.QuizTotals{Questions: 10, Correct: progress.Correct, Points: float64(10 * progress.Correct),
+		Possible: 100}
+	if day := history(t, quiz, ann); err != nil || progress.QuizTotals != want || day.Totals != want ||
+		*day.Remaining != 0 {
+		t.Errorf("got %+v, %v, and of the day %+v; want %+v", progress, err, day, want)
 	}
 }
 
-// A free user is asked exactly ten questions a day, also by many requests at once, and any number from
-// the upgrade on. The next day begins at midnight in the configured zone.
+// A free user is asked ten questions a day, and any number from the upgrade on. The next day begins at midnight in the
+// configured zone.
 func TestQuizDailyLimit(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
 	quiz, ann := newQuiz(t, w, some(30, lingible.Praise)...), w.Caller("ann")
-	var mu sync.Mutex
-	asked := map[string]bool{}
-	var all sync.WaitGroup
-	for range 6 {
-		all.Go(func() {
-			for {
-				question, err := quiz.AskQuestion(t.Context(), ann, "", "")
-				if err != nil {
-					if limited, ok := errors.AsType[*lingible.UsageError](err); !ok || limited.Limit != 10 ||
-						!limited.Until.Equal(time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)) {
-						t.Errorf("got %v", err)
-					}
-					return
-				}
-				mu.Lock()
-				asked[question.ID] = true
-				mu.Unlock()
-				if _, err := quiz.AnswerQuestion(t.Context(), ann, question.SessionID, question.ID, "a"); err != nil &&
-					!errors.Is(err, lingible.ErrNoSuchQuestion) {
-					t.Errorf("got %v", err)
-				}
-			}
-		})
-	}
-	all.Wait()
-	if got := history(t, quiz, ann); len(asked) != 10 || got.Totals.Questions != 10 || got.Totals.Possible != 100 ||
-		*got.Remaining != 0 {
-		t.Errorf("got %d questions and %+v", len(asked), got)
+	for range 10 {
+		answer(t, quiz, ann, ask(t, quiz, ann), true)
 	}
 	// Another quiz does not begin the count again.
 	if _, err := quiz.EndQuiz(t.Context(), ann, sessionOf(t, w, ann)); err != nil {

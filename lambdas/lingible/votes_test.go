@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -17,65 +18,136 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/historytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Of 200 votes of 120 users at once, 120 count. The one that reaches the threshold approves, once,
-// and the lexicon has the term once.
-func TestConcurrentVotes(t *testing.T) {
+// ballot is a submission, with a bit for each user who has voted for it.
+type ballot struct {
+	status lingible.SubmissionStatus
+	voters uint64
+}
+
+// decision is a call about the submission of a term: "vote" by a voter, "validate", "approve", "reject", or "look".
+type decision struct {
+	term, does string
+	voter      int
+}
+
+// Of users who vote, validations and administrators who approve and reject, all at once, each sees what could be if one
+// came after the other: a vote of a user counts once, also when it is repeated, the one that reaches the threshold
+// approves, and one administrator decides. In the end the lexicon has an approved term once, and a rejected one never.
+func TestDecisionHistories(t *testing.T) {
 	t.Parallel()
-	m := newModerated(t, 10)
+	const threshold, voters = 6, 12
+	m := newModerated(t, threshold)
 	ctx := t.Context()
-	m.voters(120)
-	for threshold, voters := range map[int]int{1: 6, 10: 120, 6: 6, 7: 6} {
-		m.VotesToApprove = threshold
-		term := fmt.Sprint("term of ", threshold)
-		submission, before := m.open(term), metricstest.Sums(t, m.Counted())["Approvals"]
-		var all sync.WaitGroup
-		var counted, again atomic.Int32
-		votes := voters * 5 / 3
-		for i := range votes {
-			all.Go(func() {
-				vote, err := m.Vote(ctx, m.Caller(fmt.Sprint("voter ", i%voters)), submission.ID)
-				switch {
-				case errors.Is(err, lingible.ErrAlreadyVoted):
-					again.Add(1)
-				case err != nil || vote.SubmissionID != submission.ID || vote.Upvotes < 1 ||
-					vote.Approved != (vote.Status == lingible.CommunityApproved) ||
-					vote.Approved != (vote.Upvotes >= threshold):
-					t.Errorf("got %+v, %v", vote, err)
-				default:
-					counted.Add(1)
+	m.voters(voters)
+	shown := func(b ballot, terms, approvals int) string {
+		return fmt.Sprint(b.status, " with ", bits.OnesCount64(b.voters), " votes, ", terms, " terms, ", approvals)
+	}
+	h := historytest.New(historytest.Model[ballot, decision]{
+		Start: ballot{status: lingible.Pending},
+		Key:   func(d decision) string { return d.term },
+		Step: historytest.Returns(func(b ballot, d decision) (ballot, string) {
+			approved := 0
+			if b.status.ApprovalType() != "" {
+				approved = 1
+			}
+			undecided := b.status == lingible.Pending || b.status == lingible.Validated
+			switch d.does {
+			case "look":
+				return b, shown(b, approved, approved)
+			case "validate":
+				if b.status == lingible.Pending {
+					b.status = lingible.Validated
 				}
-			})
-		}
-		all.Wait()
-		got := m.stored(submission)
-		if got.Upvotes != voters || len(got.UpvotedBy) != voters || int(counted.Load()) < voters ||
-			int(counted.Load()+again.Load()) != votes {
-			t.Errorf("%d: %d votes of %d users, %d answers", threshold, got.Upvotes, len(got.UpvotedBy), counted.Load())
-		}
-		approvals, status, approval := 1, lingible.CommunityApproved, "community_vote"
-		if threshold > voters {
-			approvals, status, approval = 0, lingible.Validated, ""
-		}
-		if got.Status != status || got.ApprovalType != approval || got.ReviewedAt.IsZero() != (approvals == 0) ||
-			m.terms()[term] != approvals {
-			t.Errorf("%d: got %+v, and the lexicon %v", threshold, got, m.terms())
-		}
-		if n := metricstest.Sums(t, m.Counted())["Approvals"] - before; n != float64(approvals) {
-			t.Errorf("%d: counted %v approvals", threshold, n)
-		}
-		for i := range 3 {
-			if _, err := m.Vote(ctx, m.Caller(fmt.Sprint("voter ", i)), submission.ID); !errors.Is(err,
-				lingible.ErrAlreadyVoted) {
-				t.Errorf("again: got %v", err)
+				return b, "done"
+			case "approve", "reject":
+				if !undecided {
+					return b, "decided"
+				}
+				b.status = map[string]lingible.SubmissionStatus{"approve": lingible.AdminApproved,
+					"reject": lingible.AdminRejected}[d.does]
+				return b, "done"
+			}
+			if b.status != lingible.Validated && b.status != lingible.CommunityApproved {
+				return b, "not open"
+			}
+			if b.voters&(1<<d.voter) != 0 {
+				return b, "voted"
+			}
+			if b.voters |= 1 << d.voter; bits.OnesCount64(b.voters) >= threshold {
+				b.status = lingible.CommunityApproved
+			}
+			return b, "done"
+		}),
+	})
+	for round := range 6 {
+		term := fmt.Sprint("term ", round)
+		submission := m.submitted(term)
+		call := func(does string, voter int) (decision, func() string) {
+			return decision{term, does, voter}, func() string {
+				var err error
+				switch does {
+				case "validate":
+					err = m.Validate(ctx, lingible.Slug(term), submission.ID)
+				case "approve":
+					_, err = m.Approve(ctx, "approver", submission.ID)
+				case "reject":
+					_, err = m.Reject(ctx, "rejecter", submission.ID)
+				default:
+					_, err = m.Vote(ctx, m.Caller(fmt.Sprint("voter ", voter)), submission.ID)
+				}
+				switch {
+				case isDecided(err):
+					return "decided"
+				case errors.Is(err, lingible.ErrNotOpen):
+					return "not open"
+				case errors.Is(err, lingible.ErrAlreadyVoted):
+					return "voted"
+				case err != nil:
+					return err.Error()
+				}
+				return "done"
 			}
 		}
+		before := metricstest.Sums(t, m.Counted())["Approvals"]
+		m.Tables.Wire.Answers(dynamotest.Refusing)
+		h.Together(8, 4, func(client, number int) (decision, func() string) {
+			switch {
+			case number == 0:
+				return call("validate", 0)
+			// In every other round the votes decide.
+			case round%2 == 0 && number == 2 && client%3 == 0:
+				return call([]string{"approve", "reject"}[client/3%2], 0)
+			}
+			return call("vote", (3*client+number)%voters)
+		})
+		m.Tables.Wire.Answers(nil)
+		h.Call(0, decision{term: term, does: "look"}, func() string {
+			got := m.stored(submission)
+			seen := ballot{status: got.Status}
+			for _, voter := range got.UpvotedBy {
+				var n int
+				if _, err := fmt.Sscanf(voter, "voter %d", &n); err != nil {
+					t.Errorf("a vote of %s: %v", voter, err)
+				}
+				seen.voters |= 1 << n
+			}
+			isApprover := got.ReviewedBy == digest("approver")
+			if got.Upvotes != len(got.UpvotedBy) || got.ApprovalType != got.Status.ApprovalType() ||
+				got.ReviewedBy != "" && isApprover != (got.Status == lingible.AdminApproved) {
+				t.Errorf("got %+v", got)
+			}
+			return shown(seen, m.terms()[term], int(metricstest.Sums(t, m.Counted())["Approvals"]-before))
+		})
 	}
+	h.Judge(t)
 }
 
 // Who may vote for what.
@@ -293,67 +365,11 @@ func TestVoteTooLate(t *testing.T) {
 	}
 }
 
-// Of administrators who approve and reject, votes that reach the threshold and validations, all at
-// once, one decides. The lexicon has the term once if that approved, and never if it rejected.
+// One administrator decides, also one whose answer was lost on its way.
 func TestOneDecision(t *testing.T) {
 	t.Parallel()
 	m := newModerated(t, 2)
 	ctx := t.Context()
-	m.voters(4)
-	for round := range 6 {
-		term := fmt.Sprint("term ", round)
-		var submission lingible.Submission
-		if round%3 == 0 {
-			submission = m.submitted(term)
-		} else {
-			submission = m.open(term)
-		}
-		before := metricstest.Sums(t, m.Counted())["Approvals"]
-		var all sync.WaitGroup
-		var decisions atomic.Int32
-		attempt := func(decide func() (bool, error)) {
-			all.Go(func() {
-				switch isMine, err := decide(); {
-				case isMine && err == nil:
-					decisions.Add(1)
-				case err != nil && !isDecided(err) && !errors.Is(err, lingible.ErrNotOpen):
-					t.Errorf("got %v", err)
-				}
-			})
-		}
-		for i := range 4 {
-			attempt(func() (bool, error) {
-				_, err := m.Vote(ctx, m.Caller(fmt.Sprint("voter ", i)), submission.ID)
-				return false, err
-			})
-			attempt(func() (bool, error) { return false, m.Validate(ctx, lingible.Slug(term), submission.ID) })
-			attempt(func() (bool, error) { _, err := m.Approve(ctx, "approver", submission.ID); return true, err })
-			attempt(func() (bool, error) { _, err := m.Reject(ctx, "rejecter", submission.ID); return true, err })
-		}
-		all.Wait()
-		got := m.stored(submission)
-		want, approved := int32(1), 1
-		switch got.Status {
-		case lingible.CommunityApproved:
-			want = 0
-		case lingible.AdminRejected:
-			approved = 0
-		case lingible.AdminApproved:
-		default:
-			t.Errorf("got %+v", got)
-		}
-		if decisions.Load() != want || m.terms()[term] != approved || (got.ApprovalType == "") != (approved == 0) {
-			t.Errorf("round %d: %d decisions by administrators, %+v, and the lexicon %v", round, decisions.Load(), got,
-				m.terms())
-		}
-		if n := metricstest.Sums(t, m.Counted())["Approvals"] - before; n != float64(approved) {
-			t.Errorf("round %d: counted %v approvals", round, n)
-		}
-		if got.ReviewedBy != "" && (got.ReviewedBy == digest("approver")) != (approved == 1) {
-			t.Errorf("round %d: got %+v", round, got)
-		}
-	}
-	// An administrator whose answer was lost on its way has decided, too.
 	approved, rejected := m.open("approved"), m.open("rejected")
 	m.Tables.Wire.Lose(1)
 	if got, err := m.Approve(ctx, "approver", approved.ID); err != nil || got.Status != lingible.AdminApproved ||
