@@ -1080,6 +1080,10 @@ func TestAliases(t *testing.T) {
 		t.Parallel()
 		r, _ := start(t, changed(), nil)
 		want(t, 200, "https://push.example")(call(t, "GET", r.URL("")+"/environment", ""))
+		// The API has no page: a browser learns how to get a token.
+		want(t, 404, "onesynth token --sub alice --console "+r.ConsoleURL())(call(t, "GET", r.URL("")+"/", "", "Accept",
+			"text/html"))
+		want(t, 404, `{"message":"Not Found"}`)(call(t, "GET", r.URL("")+"/", ""))
 		want(t, 200, "")(call(t, "PUT", r.URL("")+"/items/1", "one"))
 		if err := r.FlushStreams(t.Context()); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	neturl "net/url"
 	"os"
@@ -390,15 +391,6 @@ func (r *Runner) readAPIs(d *design) error {
 			continue
 		}
 		name := api.Name
-		g, err := apigateway.New(api, apigateway.Options{
-			Invoker: r.functions, Debugged: r.isDebugged, Stack: resource.Stack.Name, Trace: r.trace, Log: r.log.line,
-			AccessLog: func(line string) { r.log.function(name, line) }, Principal: r.principal,
-		})
-		if err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", resource, err))
-			continue
-		}
-		d.gateways[nameOf(resource)] = g
 		entry := console.API{Stack: resource.Stack.Name, Name: name,
 			URL: url(r.ports.apis[nameOf(resource)]) + api.Base()}
 		for _, route := range api.Routes {
@@ -408,12 +400,41 @@ func (r *Runner) readAPIs(d *design) error {
 			jwt, _ := route.Authorizer.(*apigateway.Authorizer)
 			entry.Admit(jwt)
 		}
-		for _, page := range api.Pages(groupsOf(d.assembly, resource.Stack)) {
+		pages := api.Pages(groupsOf(d.assembly, resource.Stack))
+		for _, page := range pages {
 			entry.Pages = append(entry.Pages, console.Page{Name: page.Name, URL: entry.URL + page.Path})
 		}
+		g, err := apigateway.New(api, apigateway.Options{
+			Invoker: r.functions, Debugged: r.isDebugged, Stack: resource.Stack.Name, Trace: r.trace, Log: r.log.line,
+			AccessLog: func(line string) { r.log.function(name, line) }, Principal: r.principal, Front: r.front(entry, pages),
+		})
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", resource, err))
+			continue
+		}
+		d.gateways[nameOf(resource)] = g
 		d.apis = append(d.apis, entry)
 	}
 	return errors.Join(problems...)
+}
+
+// front is what a browser shows at the root of an API that has no route there.
+func (r *Runner) front(api console.API, pages []apigateway.Page) *apigateway.Front {
+	front := &apigateway.Front{Name: api.Name, Stack: api.Stack, URL: api.URL, Document: api.OpenAPI, Pages: pages,
+		Console: r.ConsoleURL()}
+	if api.Issuer == "" {
+		return front
+	}
+	command := "onesynth"
+	if filepath.Base(os.Args[0]) == command {
+		// As it was called here, such as bin/onesynth.
+		command = os.Args[0]
+	}
+	front.Token = command + " token --sub alice"
+	if r.ports.console.Addr().(*net.TCPAddr).Port != DefaultConsolePort {
+		front.Token += " --console " + r.ConsoleURL()
+	}
+	return front
 }
 
 // groupsOf returns the names of the groups of users of a stack.

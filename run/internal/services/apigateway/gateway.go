@@ -101,6 +101,8 @@ type Options struct {
 	Principal func(accessKey string) (Principal, error)
 	// Debugged reports whether a function runs under a debugger: its routes have no time-out. Default: none does.
 	Debugged func(function string) bool
+	// Front answers browsers at the API's root, if the API has no route there; nil: they get what everyone gets.
+	Front *Front
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -111,6 +113,8 @@ type Gateway struct {
 	options Options
 	table   *table
 	format  []formatPart
+	// page is the document of Options.Front, or nil.
+	page []byte
 	// limiters by route key; a route without throttle has none.
 	limiters map[string]*rate.Limiter
 	logged   sync.Map // route keys whose refusal has been logged
@@ -135,6 +139,10 @@ func New(api API, options Options) (*Gateway, error) {
 	table, err := newTable(api.Routes)
 	problems = append(problems, err)
 	g.table = table
+	if options.Front != nil {
+		g.page, err = options.Front.page()
+		problems = append(problems, err)
+	}
 	for i := range api.Routes {
 		route := &api.Routes[i]
 		if route.Timeout <= 0 || route.Timeout > MaxTimeout {
@@ -246,6 +254,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if c.route == nil {
+		if g.front(w, r, c, path) {
+			return
+		}
 		g.refuse(w, c, http.StatusNotFound, "Not Found")
 		return
 	}
