@@ -229,13 +229,13 @@ func (s *Service) counts(ctx context.Context, user string) (c counts, err error)
 	return c, err
 }
 
-// Stats counts a user's tasks. An unknown user has none, and one who is being deleted has none any more.
+// Stats counts a user's tasks. An unknown user has none, and one who is being deleted is none any more.
 func (s *Service) Stats(ctx context.Context, user string) (todo.Stats, error) {
 	c, err := s.counts(ctx, user)
 	if err != nil || c.Deletion != "" {
 		return todo.Stats{}, err
 	}
-	return todo.Stats{ByStatus: c.StatusCounts, ByPriority: c.PriorityCounts, Total: c.Total()}, nil
+	return todo.Stats{ByStatus: c.StatusCounts, ByPriority: c.PriorityCounts, Total: c.Total(), IsUser: c.PK != ""}, nil
 }
 
 // countChanges returns by how much each attribute of the counts changes from the tasks as read to

@@ -81,7 +81,7 @@ var (
 	ReadStats = schema.Operation[schema.None, schema.None, Stats]{
 		ID: "readStats", Route: "GET /api/v1/tasks/stats", Function: "todoapi", Caller: schema.CallerUser,
 		Summary: "Count one's tasks by status and by priority",
-		Detail:  "Counts the caller's tasks. A caller without a user has none.",
+		Detail:  "Counts the caller's tasks, and says whether the caller is a user. One who is not has none.",
 	}
 	ChangeTasks = schema.Operation[schema.None, BulkBody, any]{
 		ID: "changeTasks", Route: "POST /api/v1/tasks/bulk", Function: "todoapi", Caller: schema.CallerUser,

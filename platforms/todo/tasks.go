@@ -257,6 +257,7 @@ type Stats struct {
 	ByStatus   StatusCounts   `json:"by_status"`
 	ByPriority PriorityCounts `json:"by_priority" doc:"Of tasks of any status."`
 	Total      int            `json:"total" example:"4"`
+	IsUser     bool           `json:"is_user" doc:"Whether the caller is a user. One who is not has no tasks." example:"true"`
 }
 
 // StatusCounts counts tasks by status: on the wire, and in the item of a user's counts.
