@@ -9,13 +9,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-// Someone new signs in without a mouse, says who they are, adds a task, completes it, takes that back, and signs out. This
-// device then knows nothing of them.
+// Someone new signs in without a mouse, says who they are, adds a task, completes it, takes that back, and signs out. No
+// request fails, and this device then knows nothing of them.
 func TestKeyboard(t *testing.T) {
 	p := someone(t)
 	run, tabs := suite.Start(t)
-	tab := tabs.Open(t, run.URL("")+"/", browser.Options{})
-	tab.Excuse("404")
+	tab := tabs.Open(t, run.URL("")+"/", browser.Options{Answers: true})
 	tab.Until("document.querySelector('[data-state=signIn]')")
 	tab.Stop("(one) => one.textContent === 'Sign in'")
 	tab.Press("\r")
@@ -58,6 +57,15 @@ func TestKeyboard(t *testing.T) {
 		".filter((key) => ![null, '[]', '{}'].includes(localStorage[key] ?? null) || key in sessionStorage)"); len(
 		kept) > 0 {
 		t.Errorf("the device keeps %q", kept)
+	}
+	answers := tab.Answers()
+	for _, answer := range answers {
+		if answer.Status >= 400 {
+			t.Errorf("%s: got %d", answer.URL, answer.Status)
+		}
+	}
+	if len(answers) < 10 {
+		t.Errorf("got %d answers", len(answers))
 	}
 }
 
@@ -169,7 +177,7 @@ func TestUnderstood(t *testing.T) {
 	tab.Press("\r")
 	tab.See("It has no day")
 	tab.Write("add", "Read chapter 5")
-	tab.Click("Due: today. Set the day: today")
+	tab.Click("Due: today. Set it")
 	tab.Until("document.activeElement.id === 'add'")
 	tab.Press("\r")
 	titled(tab, "Read chapter 5")
@@ -261,6 +269,44 @@ func TestOffline(t *testing.T) {
 	}
 	if len(all) != 3 || p.reads(first.ID).Status != "completed" || p.reads(second.ID).Title != "Cook rice" {
 		t.Errorf("the server has %+v", all)
+	}
+}
+
+// What was added without a network is in its list, also in one that this device never had. Such a list does not say
+// that it is empty, and follows the server when there is a network.
+func TestOfflineElsewhere(t *testing.T) {
+	p := user(t)
+	p.has("Known", "due_date", day(0), "category", "home")
+	p.has("Unknown", "due_date", day(3), "category", "home")
+	tab := p.open(browser.Options{})
+	tab.Excuse("ERR_INTERNET_DISCONNECTED")
+	tab.Until("navigator.serviceWorker.ready.then(() => true)")
+	titled(tab, "Known")
+	tab.Offline(true)
+	tab.Write("add", "Bake tomorrow #home\r")
+	for _, view := range []struct{ path, want string }{
+		{"/upcoming", "Bake"}, {"/all", "Known|Bake"}, {"/all?category=home", "Known|Bake"}, {"/all?q=bak", "Bake"},
+		{"/done", ""}, {"/upcoming", "Bake"},
+	} {
+		tab.Show(view.path)
+		if got := tab.Texts(".task .cover"); got != view.want {
+			t.Errorf("%s: got %q, want %q", view.path, got, view.want)
+		}
+		tab.See("These are the tasks that this device knows.")
+		if got := tab.Texts(".empty"); got != "" {
+			t.Errorf("%s says without an answer: %s", view.path, got)
+		}
+	}
+	browser.Evaluate[bool](tab, "delete document.getElementById('main').dataset.shown, "+
+		"setTimeout(() => location.reload()), true")
+	tab.Until("document.getElementById('main')?.dataset.shown === '/upcoming'")
+	titled(tab, "Bake")
+	tab.CheckRules()
+	tab.Offline(false)
+	titled(tab, "Unknown")
+	tab.Until("!document.querySelector('.waits') && !document.body.innerText.includes('this device knows')")
+	if got := tab.Texts(".task .cover"); got != "Bake|Unknown" {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -365,8 +411,11 @@ func TestAnyText(t *testing.T) {
 	for _, text := range browser.Long(1000) {
 		cut := func(n int) string { return string([]rune(text)[:min(len([]rune(text)), n)]) }
 		id = p.has(cut(200), "due_date", day(-1), "category", cut(50), "priority", "urgent", "description", text).ID
-		p.has(cut(200), "due_date", day(30), "status", "in_progress")
+		p.has(cut(200), "due_date", day(30), "status", "in_progress", "priority", "low")
+		p.has(cut(200), "due_date", day(0), "priority", "high", "category", "a b")
+		p.has(cut(200), "due_date", day(0), "priority", "medium")
 		p.has(cut(200), "status", "completed")
 	}
-	browser.CheckViews(t, p.open, "/account", "/", "/upcoming", "/all", "/all?q=w", "/done", "/t/"+id, "/account")
+	browser.CheckViews(t, p.open, "/account", "/", "/upcoming", "/all", "/all?q=w", "/all?category=a+b", "/done",
+		"/t/"+id, "/account")
 }

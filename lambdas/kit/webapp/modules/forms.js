@@ -26,10 +26,10 @@ export const copying = (text) => h('button', {type: 'button', onclick: () => nav
 /**
  * kept is a form whose texts stay on the device under a name until send(texts, key) has sent them. The key is of the
  * request: it stays until a text changes. done gets the answer. fields are attributes by id; one with rows has several
- * lines. said says of a problem what is wrong.
+ * lines. values are the texts that the form begins with. said says of a problem what is wrong.
  */
-export function kept(name, fields, {send, done, said, action}) {
-  const own = {key: crypto.randomUUID(), ...draft(name)};
+export function kept(name, fields, {send, done, said, action, values = {}}) {
+  const own = {key: crypto.randomUUID(), ...values, ...draft(name)};
   const [line, tell] = problem();
   return h('form', {onsubmit: async (event) => {
     event.preventDefault();

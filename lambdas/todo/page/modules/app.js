@@ -11,6 +11,9 @@ import {changes} from './tasks.js';
 
 changes.addEventListener('change', () => notify());
 changes.addEventListener('settled', ({detail: {entry, outcome}}) => {
+  const left = outcome.kind === 'sent' && entry.body.kind === 'move' ?
+    entry.body.things.length - outcome.receipt.length : 0;
+  if (left > 0) tell(t('notice.unmoved', {n: left}));
   // A conflict stands above each view until it is settled.
   if (outcome.kind === 'sent' || outcome.kind === 'changed') return;
   const kind = outcome.kind === 'gone' ? 'gone' : 'refused';

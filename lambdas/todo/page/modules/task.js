@@ -1,14 +1,12 @@
 // One task, to be edited. If someone has changed it elsewhere meanwhile, both versions are there to choose from.
 
 import {go} from '../../../kit/webapp/modules/app.js';
-import {add, foreign, h, heading, link} from '../../../kit/webapp/modules/dom.js';
+import {add, foreign, h, heading} from '../../../kit/webapp/modules/dom.js';
 import {state} from '../../../kit/webapp/modules/states.js';
 import {t} from '../../../kit/webapp/modules/texts.js';
-import {priorities} from './line.js';
+import {edit, fields} from './edit.js';
 import {dayName, place} from './list.js';
 import * as tasks from './tasks.js';
-
-const fields = ['title', 'due_date', 'priority', 'category', 'status', 'description'];
 
 export async function show({parts: [given], signal}) {
   const id = tasks.changes.idOf(given);
@@ -26,43 +24,11 @@ export async function show({parts: [given], signal}) {
 
 const back = () => go(place);
 
-function form(task) {
-  const values = {};
-  const input = (name, element) => {
-    element.id = name;
-    element.addEventListener('input', () => { values[name] = element.value; });
-    return [h('label', {for: name}, t(`field.${name}`)), element];
-  };
-  const select = (name, all) => input(name, h('select', null, all.map((one) =>
-    h('option', {value: one, selected: one === (task[name] ?? '')}, one ? t(`${name}.${one}`) : t('field.none')))));
-  const wrong = h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true}, t('add.wrong'));
-  const statuses = task.status === 'completed' ? ['completed'] : ['pending', 'in_progress', 'completed', 'cancelled'];
-  return h('form', {class: 'edit', novalidate: true, onsubmit: (event) => {
-    event.preventDefault();
-    const change = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value || null])
-      .filter(([name, value]) => value !== task[name]));
-    wrong.hidden = !('title' in change) || Boolean(change.title?.trim());
-    if (!wrong.hidden) {
-      document.getElementById('title').focus();
-      return;
-    }
-    if (Object.keys(change).length > 0) tasks.changes.edit(task, change);
+const form = (task) => [heading(t('edit.title')), edit(task, fields, {done: back, more: h('button', {
+  type: 'button', class: 'danger', onclick: () => {
+    tasks.remove(task);
     back();
-  }}, heading(t('edit.title')),
-  input('title', h('input', {type: 'text', value: task.title, maxlength: 200, dir: 'auto',
-    'aria-describedby': 'problem'})), wrong,
-  input('due_date', h('input', {type: 'date', value: task.due_date ?? ''})),
-  select('priority', ['', ...priorities]),
-  input('category', h('input', {type: 'text', value: task.category ?? '', maxlength: '50', dir: 'auto'})),
-  select('status', statuses),
-  input('description', h('textarea', {rows: '5', value: task.description ?? '', maxlength: '1000', dir: 'auto'})),
-  h('p', {class: 'actions'}, h('button', {type: 'submit', class: 'primary'}, t('edit.save')),
-    link(place, {class: 'button'}, t('action.cancel')),
-    h('button', {type: 'button', class: 'danger', onclick: () => {
-      tasks.remove(task);
-      back();
-    }}, t('edit.remove'))));
-}
+  }}, t('edit.remove'))})];
 
 /** choice lets the person choose between their change and what the task is now. */
 function choice(task, change) {

@@ -9,18 +9,21 @@ import {call, forgetUser, me, own} from './person.js';
 
 const undo = 5_000;
 
+/** most is how many tasks a bulk change has at most. */
+const most = 50;
+
 export const open = ({status}) => status === 'pending' || status === 'in_progress';
 
 const find = (text, part) => text?.toLowerCase().includes(part.toLowerCase());
 
-/** lists are what views list: what to ask for, which tasks belong there, and which day they offer to a new task. */
+/** lists are what views list: what to ask for, which tasks belong there, and which fields they offer to a new task. */
 export const lists = {
   today: {
-    ask: () => [{overdue: true}, {due_from: day(), due_to: day()}], adds: true, due: () => day(),
+    ask: () => [{overdue: true}, {due_from: day(), due_to: day()}], adds: true, offers: () => ({due_date: day()}),
     holds: (task) => open(task) && task.due_date && task.due_date <= day(),
   },
   upcoming: {
-    ask: () => [{due_from: day(1)}], adds: true, due: () => day(1),
+    ask: () => [{due_from: day(1)}], adds: true, offers: () => ({due_date: day(1)}),
     holds: (task) => open(task) && task.due_date > day(),
   },
   all: {ask: () => [{status: 'pending'}, {status: 'in_progress'}], adds: true, holds: open},
@@ -30,6 +33,12 @@ export const lists = {
 /** search lists what has a text, of any status. */
 export const search = (q) =>
   ({ask: () => [{q}], holds: ({title, description}) => find(title, q) || find(description, q)});
+
+/** labelled lists the open tasks of a category. */
+export const labelled = (category) => ({
+  ask: () => lists.all.ask().map((one) => ({...one, category})), adds: true, offers: () => ({category}),
+  holds: (task) => open(task) && task.category === category,
+});
 
 /** load reads the first pages of a list. more() reads those after, and is null where there are none. */
 export async function load(list, signal) {
@@ -47,20 +56,40 @@ export async function load(list, signal) {
 /** keepList keeps a list for when there is no network, and kept returns it. */
 export const keepList = (name, tasks) => write(own(`list.${name}`), {tasks: tasks.slice(0, 200), at: Date.now()});
 
-export const kept = (name) => read(own(`list.${name}`));
+const keptLists = () => Object.keys(lists).map((name) => read(own(`list.${name}`))).filter(Boolean);
 
-export const changes = new Changes({id: 'task_id', owner: me.name(), async send({kind, thing: task, change}, headers) {
-  if (kind === 'remove') return call(operations.deleteTask, task, {headers});
-  if (kind !== 'add') return call(operations.changeTask, task, {headers, body: change});
-  try {
-    return await call(operations.createTask, {}, {headers, body: change});
-  } catch (error) {
-    if (error.kind !== 'gone') throw error;
-    // There is no user any more: the task waits until there is one.
-    forgetUser();
-    throw new Problem('signedOut', error);
-  }
-}});
+/**
+ * kept returns {tasks, at, more} as load does, of what this device has: a list as it was at a time, or the tasks of all
+ * lists that it has, if it never had that one.
+ */
+export const kept = (name) => ({at: null, tasks: keptLists().flatMap(({tasks}) => tasks), more: null,
+  ...(name && read(own(`list.${name}`)))});
+
+/** sends are the requests of changes, by kind. */
+const sends = {
+  add: ({change}, headers) => call(operations.createTask, {}, {headers, body: change}),
+  remove: ({things: [task]}, headers) => call(operations.deleteTask, task, {headers}),
+  edit: ({things: [task], change}, headers) => call(operations.changeTask, task, {headers, body: change}),
+  async move({things, change}, headers) {
+    const {changed} = await call(operations.changeTasks, {}, {headers,
+      body: {action: 'move_overdue', task_ids: things.map(({task_id: id}) => id), ...change}});
+    return things.filter(({task_id: id}) => changed.includes(id))
+      .map((task) => ({...task, ...change, waits: undefined, version: task.version + 1}));
+  },
+};
+sends.tick = sends.edit;
+
+export const changes = new Changes({id: 'task_id', owner: me.name(), shown: ['edit', 'move'],
+  async send(body, headers) {
+    try {
+      return await sends[body.kind](body, headers);
+    } catch (error) {
+      if (error.kind !== 'gone' || !['add', 'move'].includes(body.kind)) throw error;
+      // There is no user any more: the change waits until there is one.
+      forgetUser();
+      throw new Problem('signedOut', error);
+    }
+  }});
 
 export const add = (fields) => changes.add(fields, {description: null, status: 'pending', priority: null,
   category: null, due_date: null, created_at: new Date().toISOString(), completed_at: null});
@@ -69,6 +98,14 @@ export const add = (fields) => changes.add(fields, {description: null, status: '
 export const tick = (task) => changes.make('tick', task, {status: 'completed'}, {undo});
 
 export const remove = (task) => changes.make('remove', task, null, {undo});
+
+/** move gives tasks another due date, which can be taken back for a moment. */
+export function move(all, due) {
+  for (let at = 0; at < all.length; at += most) changes.make('move', all.slice(at, at + most), {due_date: due}, {undo});
+}
+
+/** moving are the entries of tasks that move and can still be taken back. */
+export const moving = () => changes.waiting().filter(({attempted, body}) => body.kind === 'move' && !attempted);
 
 /** leaves reports whether a task is ticked or deleted. It stays where it is until that is sent. */
 export const leaves = ({waits}) => waits === 'tick' || waits === 'remove';
@@ -81,7 +118,7 @@ export const shown = (tasks, {holds}) => [...changes.merged(tasks).values()].fil
 
 /** one returns a task as the person sees it, from the server if there is a network. */
 export async function one(id, signal) {
-  const cached = Object.keys(lists).flatMap((name) => kept(name)?.tasks ?? []).filter(({task_id: of}) => of === id);
+  const cached = kept().tasks.filter(({task_id: of}) => of === id);
   let answered = [];
   if (!id.startsWith('new-')) {
     try {
