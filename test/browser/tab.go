@@ -15,6 +15,7 @@ import (
 	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -336,6 +337,18 @@ func (tab *Tab) Point(selector string) {
 func (tab *Tab) Press(keys string) {
 	tab.t.Helper()
 	tab.do(chromedp.KeyEvent(keys))
+}
+
+// Key presses a key that has a character, as a keyboard does: a page that prevents its default prevents the character,
+// too.
+func (tab *Tab) Key(key string) {
+	tab.t.Helper()
+	for _, event := range []input.DispatchKeyEventParams{
+		{Type: input.DispatchKeyEventTypeKeyDown, Key: key, Text: key},
+		{Type: input.DispatchKeyEventTypeKeyUp, Key: key},
+	} {
+		tab.do(command(input.DispatchKeyEvent, event))
+	}
 }
 
 // Resize makes the page as large.

@@ -1,8 +1,9 @@
-// Who is signed in, and the language.
+// Who is signed in, the keys, and the language.
 
 import {account, who} from '../../../kit/webapp/modules/account.js';
 import {h, put} from '../../../kit/webapp/modules/dom.js';
 import {t} from '../../../kit/webapp/modules/texts.js';
+import {choose, letters} from './keys.js';
 import {leave, me} from './person.js';
 import {changes} from './tasks.js';
 
@@ -14,6 +15,9 @@ export function show({reload, signal}) {
   };
   changes.addEventListener('change', draw, {signal});
   draw();
+  const keys = h('input', {type: 'checkbox', checked: letters(), onchange: () => choose(keys.checked)});
   // This device forgets their tasks, but for changes that wait to be sent.
-  return account(reload, who(me, () => leave('outbox', 'conflicts'), waits));
+  return account(reload, who(me, () => leave('outbox', 'conflicts'), waits),
+    h('section', null, h('h2', null, t('keys.title')), h('label', {class: 'keys'}, keys, t('keys.label')),
+      h('p', {class: 'hint'}, t('keys.escape'))));
 }

@@ -4,6 +4,7 @@ import {notify, start, tell} from '../../../kit/webapp/modules/app.js';
 import {foreign, link} from '../../../kit/webapp/modules/dom.js';
 import {t} from '../../../kit/webapp/modules/texts.js';
 import * as account from './account.js';
+import './keys.js';
 import {view} from './list.js';
 import {me, signedIn} from './person.js';
 import * as task from './task.js';

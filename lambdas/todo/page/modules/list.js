@@ -4,7 +4,9 @@ import {go} from '../../../kit/webapp/modules/app.js';
 import {add, foreign, h, heading, link, put, say} from '../../../kit/webapp/modules/dom.js';
 import {date, day, t, time} from '../../../kit/webapp/modules/texts.js';
 import {edit} from './edit.js';
+import {focus, letters} from './keys.js';
 import {parse} from './line.js';
+import {turning} from './midnight.js';
 import * as tasks from './tasks.js';
 
 /** place is the address of the list that was shown last. */
@@ -97,7 +99,13 @@ async function show(name, {parameters, signal}) {
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && again(), {signal});
   // What stayed where it was has changed elsewhere.
   tasks.changes.addEventListener('settled', ({detail: {entry}}) => entry.body.kind === 'move' && again(), {signal});
+  turning(() => {
+    draw();
+    document.getElementById('add')?.dispatchEvent(new Event('input'));
+    again();
+  }, signal);
   draw();
+  focus();
   return add(h('div', {class: 'list'}), category
     ? heading(`${t('field.category')}: `, foreign('span', {class: 'foreign'}, category)) : heading(t(`title.${name}`)),
   name === 'all' && searching(q), list.adds && adding(list), since, groups, below);
@@ -110,13 +118,17 @@ function groupOf(name, {due_date: due}) {
 }
 
 function searching(q) {
-  const field = h('input', {id: 'q', type: 'search', value: q ?? '', dir: 'auto', maxlength: 200, autocomplete: 'off'});
+  const field = h('input', {id: 'q', type: 'search', value: q ?? '', dir: 'auto', maxlength: 200, autocomplete: 'off',
+    'aria-keyshortcuts': letters() && '/'});
   const leave = () => q ? go('/all') : field.blur();
   return h('form', {role: 'search', class: 'line', 'data-escape': true, onescape: leave, onsubmit: (event) => {
     event.preventDefault();
     go(field.value.trim() ? `/all?${new URLSearchParams({q: field.value.trim()})}` : '/all');
-  }}, h('label', {for: 'q'}, t('search.label')), field, h('button', {type: 'submit'}, t('search.do')));
+  }}, h('label', {for: 'q'}, t('search.label'), keycap('/')), field, h('button', {type: 'submit'}, t('search.do')));
 }
+
+/** keycap is the name of a key beside what it does, for people who have a keyboard. */
+const keycap = (name) => letters() && h('kbd', {'aria-hidden': 'true'}, name);
 
 /** adding is the line for a new task. What of it is understood stands below it, and each part can be taken back. */
 function adding(list) {
@@ -124,7 +136,7 @@ function adding(list) {
   const chips = h('ul', {class: 'chips', 'aria-label': t('add.understood'), 'aria-live': 'polite'});
   let plain = new Set(), taken = {}, drawn = '';
   const field = h('input', {id: 'add', type: 'text', dir: 'auto', maxlength: '300', autocomplete: 'off',
-    enterkeyhint: 'done', 'aria-describedby': 'hint problem',
+    enterkeyhint: 'done', 'aria-keyshortcuts': letters() && 'n', 'aria-describedby': 'hint problem',
     oninput: () => { wrong.hidden = true; draw(); }});
   const chip = (kind, name, value, does, action) => h('li', null, h('button', {type: 'button', class: `chip ${kind}`,
     // Who says what they see is understood.
@@ -163,7 +175,7 @@ function adding(list) {
     tasks.add(task);
     if (task.due_date) say(t('add.saidFor', {day: dayName(task.due_date)}));
     else say(t(list.offers?.().due_date ? 'add.saidUndated' : 'add.said'));
-  }}, h('label', {for: 'add'}, t('add.label')), field,
+  }}, h('label', {for: 'add'}, t('add.label'), keycap('n')), field,
   h('button', {type: 'submit', class: 'primary'}, t('add.do')),
   h('p', {class: 'hint', id: 'hint'}, t('add.hint')), chips, wrong);
 }
