@@ -1,6 +1,9 @@
 package schema
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Own has the functions, access patterns, routes and rate limits that a team adds to a platform that it imports. The
 // construct takes it as Props.Own. A function opens the tables of the platform that [Platform.Join] returns.
@@ -19,6 +22,8 @@ type Own struct {
 	// has an Authorizer, one of Functions, or IAM. The platform's handlers use the caller's ID in place of the subject
 	// of a token. Default: the platform's callers stay.
 	Callers map[string]Caller
+	// Credentials say how further callers identify themselves, as in [API.Credentials]. Default: they do not.
+	Credentials map[Caller]Credential
 }
 
 // Without returns the platform without a function. Its access patterns no longer name the function.
@@ -51,6 +56,10 @@ func (p Platform) Join(own Own) Platform {
 		p.joined = append(p.joined, f.Name)
 	}
 	p.Routes = slices.Concat(p.Routes, own.Routes)
+	credentials := map[Caller]Credential{}
+	maps.Copy(credentials, p.API.Credentials)
+	maps.Copy(credentials, own.Credentials)
+	p.API.Credentials = credentials
 	for i, r := range p.Routes {
 		if caller, ok := own.Callers[r.Key()]; ok {
 			p.Routes[i].Caller = caller

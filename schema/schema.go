@@ -38,6 +38,8 @@ type Platform struct {
 	Buckets []Bucket
 	// Routes are its HTTP operations.
 	Routes []Route
+	// API says how it answers their requests.
+	API API
 	// RequestHeaders are the headers that web pages may send to its API, and
 	// ResponseHeaders those that they may read, beside the ones that CORS always allows.
 	// Default: none.

@@ -209,7 +209,7 @@ func (p Props) parts() askahuman.Parts {
 
 // Described returns the platform with the parts that the props choose.
 func (p Props) Described() schema.Platform {
-	described := askahuman.With(p.parts())
+	described := askahuman.Under(p.parts(), p.rules(), p.OpenAgents)
 	for i, f := range described.Functions {
 		if runs, ok := f.Trigger.(schema.OnSchedule); ok && p.NotifyEvery != 0 {
 			runs.Every = p.NotifyEvery

@@ -78,8 +78,7 @@ type Props struct {
 	Authorizers map[string]schema.OnAuthorize
 	// OpenRoutes are the Routes that the API serves without a token, by method and path, such as "GET /notes": their
 	// function checks callers itself, or accepts what they say of themselves. Configure the function for it, too, by
-	// the Identify of an Identity of lambdas/kit/httpapi.Config.Callers: by default it refuses a request without a
-	// token. Default: none.
+	// the field Identify of lambdas/kit/httpapi.Config: by default it refuses a request without a token. Default: none.
 	OpenRoutes []string
 
 	// AllowedOrigins are the web pages that may call the API from a browser, such

@@ -28,6 +28,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
@@ -53,6 +54,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
+	"github.com/onesynth-cdk/onesynth/schema/openapi"
 )
 
 // Platform is what [Declare] declared. A platform's struct embeds it, after
@@ -312,12 +314,24 @@ func (p *Platform) addAPI() {
 		LogRetention:   p.props.LogRetention,
 		Key:            p.props.Key,
 	})
+	p.addDocument()
 	p.addSignIn()
 	for _, b := range p.Schema.Buckets {
 		if b.Pages {
 			p.Buckets[b.Name].AllowPages(p.pageOrigins()...)
 		}
 	}
+}
+
+// addDocument writes the API's OpenAPI document into the assembly, from where onesynth openapi reads it. The name of
+// the file has the API's logical id. A function that serves the document derives the same bytes.
+func (p *Platform) addDocument() {
+	document, err := openapi.Document(p.Schema)
+	if err != nil {
+		props.Fatal(fmt.Errorf("%s: %w", *p.construct.Node().Path(), err))
+	}
+	api := p.API.Resource.Node().DefaultChild().(awsapigatewayv2.CfnApi)
+	props.WriteFile(p.construct, "."+props.LogicalID(p.construct, api)+".openapi.json", document)
 }
 
 // pageOrigins are the origins of pages that may use the platform: its own API's, and those that may call it.

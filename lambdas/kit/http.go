@@ -19,11 +19,9 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
-
-// DefaultMaxBodyBytes is the largest request body that an API reads unless [API.MaxBodyBytes] says otherwise: 256 KiB.
-const DefaultMaxBodyBytes = 256 << 10
 
 // API serves a platform's HTTP routes. It is an [http.Handler]; [NewHTTPHandler] puts it behind API Gateway. Around the
 // routes it limits and reads the body, and turns a panic into an error. It writes one log line for each request, which
@@ -32,7 +30,7 @@ type API struct {
 	// Routes are the operations, registered with method and path. A request that matches none is a [*validate.Error].
 	Routes *http.ServeMux
 	// Protected are the patterns of Routes that only callers whom API Gateway knows, by a verified token or otherwise,
-	// may call. Others get [ErrNoToken]. Default: none.
+	// may call. Others get [problem.ErrNoToken]. Default: none.
 	Protected []string
 	// NotAllowed are routes to the function that it answers with 405, as a protocol demands. In a local run, a function
 	// does not start if it has any other route that it does not serve. Default: none.
@@ -42,7 +40,7 @@ type API struct {
 	// [*validate.Error] is 400 for a request that cannot be read, 401 for one that lacks a required token, 404 or 405
 	// for one that matches no route, 413 for one that is too large.
 	Error func(context.Context, error) (status int, body any)
-	// MaxBodyBytes is the largest body. Zero: [DefaultMaxBodyBytes].
+	// MaxBodyBytes is the largest body. Zero: [problem.DefaultMaxBodyBytes].
 	MaxBodyBytes int64
 	// Binary says that answers may be other than text, such as compressed: each body then goes to API Gateway in
 	// Base64, which API Gateway decodes. Default: bodies are text.
@@ -50,12 +48,6 @@ type API struct {
 	// Log receives the lines. Nil: [slog.Default].
 	Log *slog.Logger
 }
-
-// ErrNoToken says that a request lacks a verified token on a route that needs one. It is a [*validate.Error] with
-// status 401.
-var ErrNoToken error = validate.Refused(http.StatusUnauthorized, "token",
-	validate.Constraint{Rule: validate.RuleRequired},
-	"there is no verified token with a subject: send Authorization: Bearer with a JWT from the issuer of this platform")
 
 // ServeHTTP serves one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -90,7 +82,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	invocation.Route = pattern
 	if slices.Contains(a.Protected, pattern) && invocation.Subject() == "" {
 		recorder.Header().Set("WWW-Authenticate", "Bearer")
-		a.writeError(ctx, recorder, ErrNoToken)
+		a.writeError(ctx, recorder, problem.ErrNoToken)
 		return
 	}
 	if err := a.readBody(r); err != nil {
@@ -151,26 +143,18 @@ func (a *API) readBody(r *http.Request) error {
 	if r.Body == nil {
 		return nil
 	}
-	limit := cmp.Or(a.MaxBodyBytes, DefaultMaxBodyBytes)
+	limit := cmp.Or(a.MaxBodyBytes, problem.DefaultMaxBodyBytes)
 	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
 	if err != nil {
 		return validate.Refused(http.StatusBadRequest, "body", validate.Constraint{Rule: validate.RuleFormat},
 			"the body cannot be read: "+err.Error())
 	}
 	if int64(len(body)) > limit {
-		return TooLarge(limit)
+		return problem.TooLarge(limit)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
 	return nil
-}
-
-// TooLarge returns the error of a body with more than limit bytes; 0 stands for [DefaultMaxBodyBytes].
-func TooLarge(limit int64) error {
-	most := int(cmp.Or(limit, DefaultMaxBodyBytes))
-	return validate.Refused(http.StatusRequestEntityTooLarge, "body",
-		validate.Constraint{Rule: validate.RuleLength, Max: &most},
-		fmt.Sprintf("the body has more than %d bytes, which is the most allowed", most))
 }
 
 func (a *API) writeError(ctx context.Context, w http.ResponseWriter, err error) {

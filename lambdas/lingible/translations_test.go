@@ -17,11 +17,11 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/model"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 

@@ -78,7 +78,7 @@ type Receipt struct {
 	Answers      int     `json:"answers" doc:"How many have answered the question, this answer included. It is exact for the first answer and where completed is true; else it is at least as many, for others may answer at the same moment." example:"3"`
 	Completed    bool    `json:"completed" doc:"True: the question has all the answers that it wanted, and this was the last one."`
 	// Nil: there is no badge left.
-	NextBadge *NextBadge `json:"next_badge"`
+	NextBadge *NextBadge `json:"next_badge" doc:"The badge that is nearest after this answer, as the first of next_badges in the person's stats. Null for a person who has all."`
 	// Nil: not told.
 	OptionShares []int `json:"option_shares,omitempty" nullable:"false" doc:"How many chose each option, this answer included, in the order of options: whole percent, 100 together. Only of a multiple choice question with five answers or more, on a platform that tells them; absent also if they could not be read." example:"[60,40]"`
 	// SinceAsked is the age of the question.

@@ -15,6 +15,9 @@ type Votes struct {
 // Summary is an object with the number of votes by the option's text, in the order of the options: a map would sort it.
 type Summary []Votes
 
+// Example returns what the JSON of a summary is.
+func (Summary) Example() any { return map[string]int{"Send": 0, "Submit": 2} }
+
 // MarshalJSON writes the object.
 func (s Summary) MarshalJSON() ([]byte, error) {
 	var object bytes.Buffer

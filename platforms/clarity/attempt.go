@@ -54,7 +54,7 @@ type Attempt struct {
 	Version         int    `json:"version" dynamodbav:"version" minimum:"1" doc:"1 for a new attempt, and one more with each change by its user; the ETag." example:"1" attribute:"1, and one more with each change by the user; a write is conditional on the version that it read"`
 	// Answers are in the order of the questions.
 	Answers          []Answer         `json:"answers,omitzero" dynamodbav:"answers" attribute:"-" nullable:"false" doc:"In the order of the questions. Left out of answers to POST and PUT."`
-	Evaluation       *Evaluation      `json:"evaluation" dynamodbav:"evaluation,omitempty" attribute:"-"`
+	Evaluation       *Evaluation      `json:"evaluation" doc:"Null unless evaluationStatus is done." dynamodbav:"evaluation,omitempty" attribute:"-"`
 	EvaluationStatus EvaluationStatus `json:"evaluationStatus,omitempty" dynamodbav:"evaluationStatus,omitempty" enum:"pending,running,done,failed" doc:"Of a completed attempt. pending: it is evaluated later, without another request. failed: it is evaluated only after POST /attempts/{id}/evaluate." attribute:"Of a completed attempt: pending, running, done or failed"`
 	// EvaluationFailure is why the last try failed: the failure of the language model, or [Limited].
 	EvaluationFailure string `json:"evaluationFailure,omitempty" dynamodbav:"evaluationFailure,omitempty" enum:"timed-out,throttled,unusable,declined,unavailable,limit" doc:"Why there is no evaluation yet. limit: the limit of evaluations a day is reached." attribute:"Why the last try to evaluate it failed: timed-out, throttled, unusable, declined, unavailable or limit; absent otherwise"`

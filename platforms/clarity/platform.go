@@ -44,6 +44,7 @@ func api() schema.Platform {
 		ResponseHeaders: []string{"ETag", "Idempotency-Replayed", "Location", "Retry-After"},
 		Metrics:         metrics(),
 		Routes:          schema.Routes(Operations()...),
+		API:             overHTTP(),
 		Events:          Events(),
 		Owned:           Owned(),
 		Records: []schema.Record{

@@ -51,6 +51,7 @@ func api() schema.Platform {
 			"RateLimit-Reset", "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
 		Metrics: metrics(),
 		Routes:  schema.Routes(Operations()...),
+		API:     overHTTP(),
 		Events:  Events(),
 		Owned:   Owned(),
 		Records: []schema.Record{

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/model"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
@@ -82,7 +83,7 @@ var (
 			"translation that fails, or is the text itself, is not charged.",
 		Key: schema.KeyOptional, ReachesOut: true,
 		Errors: []error{&UsageError{What: "translations a day", Limit: 10,
-			Until: time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)}},
+			Until: time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)}, &model.Error{}},
 	}
 	ListTranslations = schema.Operation[PageParams, schema.None, TranslationList]{
 		ID: "listTranslations", Route: "GET /translations", Function: "lingibleapi", Caller: schema.CallerUser,

@@ -11,11 +11,6 @@ type TaskParams struct {
 	ID string `path:"task_id" strict:"uuid" doc:"The task's id." example:"0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"`
 }
 
-// ErrorResponse is the form of every error but 422.
-type ErrorResponse struct {
-	Detail string `json:"detail" doc:"What went wrong, and what to do." example:"there is no such task"`
-}
-
 // StillErasing is the answer to a deletion of a user of whom something is left.
 var StillErasing = ErrorResponse{"the user is deleted; what is left of its tasks is being deleted in the background, " +
 	"until when a new user cannot be created"}

@@ -80,6 +80,7 @@ func api() schema.Platform {
 				Description: "deletions that failed, and come again"},
 		},
 		Routes: schema.Routes(Operations()...),
+		API:    overHTTP(),
 		Lakes:  []schema.Lake{lake()},
 		Events: Events(),
 		Owned:  Owned(),

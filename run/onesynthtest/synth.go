@@ -26,7 +26,7 @@ func (s *Suite) Assembly(t testing.TB) string {
 // Document returns the OpenAPI document of the only API of the assembly that has one, as `onesynth openapi` prints it.
 func (s *Suite) Document(t testing.TB) []byte {
 	t.Helper()
-	read, err := document.Read(t.Context(), document.Options{Assembly: s.Assembly(t)})
+	read, err := document.Read(document.Options{Assembly: s.Assembly(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,6 @@
 package problem
 
-import (
-	"fmt"
-	"net/http"
-)
+import "fmt"
 
 // VersionError says that an item has another version than the caller expected.
 type VersionError struct {
@@ -20,5 +17,5 @@ func (e *VersionError) Error() string {
 
 // Problem implements [Problem].
 func (e *VersionError) Problem() *Error {
-	return &Error{Status: http.StatusPreconditionFailed, Message: e.Error()}
+	return &Error{Status: 412, Message: e.Error()}
 }

@@ -128,6 +128,11 @@ func Refused(status int, field string, constraint Constraint, message string) *E
 		Problems: []Problem{{Field: field, Message: message, Constraint: constraint}}}
 }
 
+// Unreadable returns an [*Error] with status 400, for a header, a query or a body that cannot be read.
+func Unreadable(field string, constraint Constraint, message string) error {
+	return &Error{Status: 400, Problems: []Problem{{Field: field, Message: message, Constraint: constraint}}}
+}
+
 // Problems collects the problems of a request. The zero value is ready to use.
 type Problems struct{ found []Problem }
 

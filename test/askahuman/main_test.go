@@ -10,14 +10,13 @@ import (
 	"encoding/hex"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 var suite = platform.Suite{Platform: askahuman.Platform(), Construct: "AskAHuman",
-	Errors: []any{api.ErrorResponse{}}}
+	Errors: []any{askahuman.ErrorResponse{}}}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 

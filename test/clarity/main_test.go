@@ -7,14 +7,13 @@ package clarity
 import (
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity/api"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 var suite = platform.Suite{Platform: clarity.With(clarity.Parts{Page: true}), Construct: "Clarity",
-	Errors: []any{api.ErrorResponse{}}}
+	Errors: []any{clarity.ErrorResponse{}}}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 

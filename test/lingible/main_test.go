@@ -7,14 +7,13 @@ package lingible
 import (
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 var suite = platform.Suite{Platform: lingible.With(lingible.Parts{Page: true}), Construct: "Lingible",
-	Errors: []any{api.ErrorResponse{}}}
+	Errors: []any{lingible.ErrorResponse{}}}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 

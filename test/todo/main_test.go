@@ -7,14 +7,13 @@ package todo
 import (
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 var suite = platform.Suite{Platform: todo.With(todo.Parts{Page: true}), Construct: "Todo",
-	Errors: []any{todo.ErrorResponse{}, api.InvalidResponse{}}}
+	Errors: []any{todo.ErrorResponse{}, todo.InvalidResponse{}}}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 

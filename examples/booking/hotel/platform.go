@@ -63,6 +63,12 @@ func Platform() schema.Platform {
 		RateLimits: []schema.RateLimit{{Name: "book", Requests: 60, Window: time.Hour, Per: schema.PerUser}},
 		Routes: schema.Routes(ListRooms, ListNights, Book, ListBookings, GetBooking, Cancel, Wait, ListWaiting, Leave,
 			ListMessages, PutRoom, ListArrivals, GetReport, PutWebhook, GetWebhookSecret),
+		API: schema.API{Strict: true, Key: "A key of the caller's choice: a repeat with it books no second room.",
+			Passing: []error{ErrFull, ErrFree},
+			Credentials: map[schema.Caller]schema.Credential{
+				schema.CallerUser: schema.BearerToken("userToken", "The guest is the token's subject."),
+				Reception:         schema.BearerToken("receptionToken", "A user in the group of the reception."),
+				Manager:           schema.BearerToken("managerToken", "A user in the group of the managers.")}},
 		RequestHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key"},
 		ResponseHeaders: []string{"Idempotency-Replayed", "Location", "RateLimit-Limit", "RateLimit-Remaining",
 			"RateLimit-Reset", "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},

@@ -56,19 +56,10 @@ func (a *AgentAPI) Handler() *kit.API {
 	return s.Handler()
 }
 
-// Document returns the OpenAPI 3.1 document of all routes, those of people included, as JSON.
-func (a *AgentAPI) Document() ([]byte, error) {
-	s := a.server()
-	a.bind(s)
-	(&HumanAPI{Options: a.Options}).bind(s)
-	if !a.Parts.WithoutModeration {
-		(&OperatorAPI{Options: a.Options}).bind(s)
-	}
-	return s.Document()
-}
-
 func (a *AgentAPI) server() *httpapi.Server {
-	return a.Options.server(a.identity(), Hasher{}, httpapi.Idempotency{Keys: a.Keys, Wait: repeatWait}, workTime)
+	a.Parts.AgentKeys = a.AgentKeys != nil
+	return a.Options.server(a.platform(a.OpenAgents), a.identify(),
+		httpapi.Idempotency{Keys: a.Keys, Wait: repeatWait}, workTime)
 }
 
 // Requests by their parameters and their bodies.
@@ -120,7 +111,7 @@ func (a *AgentAPI) bind(s *httpapi.Server) {
 				return reported, err
 			})
 	}
-	httpapi.BindDocument(s, askahuman.ReadDocument, a.Document)
+	httpapi.BindDocument(s, askahuman.ReadDocument)
 }
 
 // repeatWait is how long a repeat waits for the first request, because published clients know no

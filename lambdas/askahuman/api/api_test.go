@@ -24,6 +24,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/openapi"
 )
 
 // began is the moment at which the platforms of these tests begin.
@@ -248,7 +249,7 @@ var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-
 
 // openDocument is the document of open agents, read once.
 var openDocument = sync.OnceValues(func() (d httpapitest.Document, err error) {
-	body, err := (&api.AgentAPI{OpenAgents: true}).Document()
+	body, err := openapi.Document(askahuman.Under(askahuman.Parts{}, askahuman.DefaultRules(), true))
 	if err != nil {
 		return d, err
 	}

@@ -10,15 +10,16 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema/openapi"
 )
 
 // The document's pattern of callback_url takes what the check takes of hosts that are names, and nothing that the check
 // refuses, but for names within a network and parts that are too long.
 func TestCallbackPattern(t *testing.T) {
 	t.Parallel()
-	document := must((&api.AgentAPI{}).Document())(t)
+	document := must(openapi.Document(askahuman.Platform()))(t)
 	var parsed struct {
 		Components struct {
 			Schemas map[string]struct {

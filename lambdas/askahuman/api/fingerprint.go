@@ -13,35 +13,34 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // byFingerprint distinguishes anonymous people by a browser fingerprint. The caller's ID is the fingerprint's keyed
 // hash, and its Address the IP address's. A missing fingerprint is refused where an operation needs the caller.
-func byFingerprint(hasher Hasher) httpapi.Identity {
+func byFingerprint(hasher Hasher) map[schema.Caller]httpapi.Identify {
 	const name, longest = askahuman.FingerprintHeader, askahuman.MaxFingerprintLength
 	refuse := func(constraint validate.Constraint, reason string) (httpapi.Caller, error) {
-		return httpapi.Caller{}, httpapi.Unreadable(name, constraint, reason)
+		return httpapi.Caller{}, validate.Unreadable(name, constraint, reason)
 	}
-	header := httpapi.HeaderParameter(name, false, longest,
-		"Tells anonymous people apart. Only a keyed hash of it is stored.", "c1b9e0c5a2")
-	return httpapi.Identity{Header: header, Tag: "people",
-		Identify: func(ctx *httpapi.Context) (httpapi.Caller, error) {
-			fingerprint := ctx.Header(name)
-			switch length := utf8.RuneCountInString(fingerprint); {
-			case fingerprint == "" && ctx.Declared().NeedsCaller:
-				return refuse(validate.Constraint{Rule: validate.RuleRequired},
-					fmt.Sprintf("is missing; send the header with a fingerprint of the browser, 1 to %d characters; "+
-						"only a keyed hash of it is stored", longest))
-			case length > longest:
-				least, most := 1, longest
-				return refuse(validate.Constraint{Rule: validate.RuleLength, Min: &least, Max: &most, Got: fingerprint},
-					fmt.Sprintf("has %d characters; it needs 1 to %d", length, longest))
-			case strings.ContainsFunc(fingerprint, unicode.IsControl):
-				return refuse(validate.Constraint{}, "holds control characters; send printable ones")
-			}
-			return hasher.caller(ctx.Context(), fingerprint)
-		}}
+	return map[schema.Caller]httpapi.Identify{askahuman.CallerPerson: func(ctx *httpapi.Context) (httpapi.Caller,
+		error) {
+		fingerprint := ctx.Header(name)
+		switch length := utf8.RuneCountInString(fingerprint); {
+		case fingerprint == "" && ctx.Declared().NeedsCaller:
+			return refuse(validate.Constraint{Rule: validate.RuleRequired},
+				fmt.Sprintf("is missing; send the header with a fingerprint of the browser, 1 to %d characters; "+
+					"only a keyed hash of it is stored", longest))
+		case length > longest:
+			least, most := 1, longest
+			return refuse(validate.Constraint{Rule: validate.RuleLength, Min: &least, Max: &most, Got: fingerprint},
+				fmt.Sprintf("has %d characters; it needs 1 to %d", length, longest))
+		case strings.ContainsFunc(fingerprint, unicode.IsControl):
+			return refuse(validate.Constraint{}, "holds control characters; send printable ones")
+		}
+		return hasher.caller(ctx.Context(), fingerprint)
+	}}
 }
 
 // Hasher makes people and addresses anonymous: only an HMAC of either is ever

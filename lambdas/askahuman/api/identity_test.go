@@ -9,6 +9,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema/openapi"
 )
 
 // An address and a fingerprint of the same text have different hashes, and neither is it.
@@ -75,7 +76,7 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	rules := askahuman.DefaultRules()
 	rules.OpenQuestions, rules.RateLimits[0].Requests = 3, 4
-	body := must((&api.AgentAPI{OpenAgents: true, Options: api.Options{Rules: &rules}}).Document())(t)
+	body := must(openapi.Document(askahuman.Under(askahuman.Parts{}, rules, true)))(t)
 	for _, want := range []string{"At most 3 questions of one agent", "At most 4 calls in 1h0m0s for each agent.",
 		"you have 3 questions", "or for each address without X-Fingerprint; and 6000 for all of an address together."} {
 		if !strings.Contains(string(body), want) {

@@ -22,18 +22,9 @@ type OperatorAPI struct {
 
 // Handler returns the handler of the routes.
 func (o *OperatorAPI) Handler() *kit.API {
-	s := o.server(httpapi.Identity{}, o.Hasher, httpapi.Idempotency{}, 0)
+	s := o.server(o.platform(false), nil, httpapi.Idempotency{}, 0)
 	o.bind(s)
 	return s.Handler()
-}
-
-// operatorIdentity is how operators identify themselves.
-func operatorIdentity() httpapi.Identity {
-	identity := httpapi.ByToken("operatorToken",
-		"A token of a user who is in the group "+askahuman.OperatorsGroup+
-			" of this platform's issuer of people's tokens.")
-	identity.Tag = "operators"
-	return identity
 }
 
 // bind serves the routes of the function moderationapi.

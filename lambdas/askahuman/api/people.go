@@ -24,7 +24,7 @@ type HumanAPI struct {
 
 // Handler returns the handler of the routes.
 func (h *HumanAPI) Handler() *kit.API {
-	s := h.server(httpapi.Identity{}, h.Hasher, httpapi.Idempotency{}, 0)
+	s := h.server(h.platform(false), byFingerprint(h.Hasher), httpapi.Idempotency{}, 0)
 	h.bind(s)
 	return s.Handler()
 }

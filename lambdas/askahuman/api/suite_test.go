@@ -22,6 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/openapi"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
@@ -56,7 +57,7 @@ func (c claims) Begin(ctx context.Context, scope, key string, request []byte, le
 func suite(t testing.TB, function string, serve func(*service.Service, idempotency.Claims,
 	api.Options) *kit.API) httpapitest.Suite {
 	t.Helper()
-	document, err := (&api.AgentAPI{}).Document()
+	document, err := openapi.Document(askahuman.Platform())
 	if err != nil {
 		t.Fatal(err)
 	}

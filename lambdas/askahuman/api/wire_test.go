@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/openapi"
 )
 
 // The answers of every route, in the very bytes of the wire. The commands of the script:
@@ -80,9 +80,12 @@ func described(t *testing.T, p *platform) http.Handler {
 
 func TestDocumentBytes(t *testing.T) {
 	t.Parallel()
-	for name, a := range map[string]*api.AgentAPI{"token": {}, "header": {OpenAgents: true},
-		"key": {AgentKeys: &service.AgentKeys{}}} {
-		body := must(a.Document())(t)
+	under := func(parts askahuman.Parts, openAgents bool) schema.Platform {
+		return askahuman.Under(parts, askahuman.DefaultRules(), openAgents)
+	}
+	for name, p := range map[string]schema.Platform{"token": under(askahuman.Parts{}, false),
+		"header": under(askahuman.Parts{}, true), "key": under(askahuman.Parts{AgentKeys: true}, false)} {
+		body := must(openapi.Document(p))(t)
 		httpapitest.SameAsFile(t, "testdata/openapi-"+name+".json", body)
 	}
 }
@@ -92,8 +95,7 @@ func TestDocumentWithoutParts(t *testing.T) {
 	t.Parallel()
 	for part, words := range map[string][]string{"moderation": {"/reports", "/operator/"},
 		"webhooks": {"webhook-secrets", "public Internet"}, "waiting": {`"seen"`}} {
-		options := api.Options{Parts: must(askahuman.ParseParts(part))(t)}
-		document := must((&api.AgentAPI{OpenAgents: true, Options: options}).Document())(t)
+		document := must(openapi.Document(askahuman.With(must(askahuman.ParseParts(part))(t))))(t)
 		for _, word := range words {
 			if strings.Contains(string(document), word) || !json.Valid(document) {
 				t.Errorf("without %s the document has %s, or is no JSON", part, word)
@@ -105,7 +107,7 @@ func TestDocumentWithoutParts(t *testing.T) {
 // The document is served as it is.
 func TestDocumentIsServed(t *testing.T) {
 	t.Parallel()
-	want := must((&api.AgentAPI{OpenAgents: true}).Document())(t)
+	want := must(openapi.Document(askahuman.Under(askahuman.Parts{}, askahuman.DefaultRules(), true)))(t)
 	p := newPlatform(t)
 	for range 2 {
 		if w := p.serve(request{line: "GET /openapi.json"}); w.Code != 200 ||

@@ -17,6 +17,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
@@ -49,7 +50,7 @@ func (h *Handler) Serve() *kit.API {
 		return server
 	}, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true,
-		MaxRequestBodyBytes: kit.DefaultMaxBodyBytes,
+		MaxRequestBodyBytes: problem.DefaultMaxBodyBytes,
 	})
 	routes := http.NewServeMux()
 	routes.HandleFunc(askahuman.MCPRoute, func(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +81,7 @@ const largestID = 1 << 53
 // refusal returns why a request does not reach the protocol, or "". The SDK answers an id that it cannot keep with
 // another one, and a request whose id is null not at all. The body can be read again.
 func refusal(r *http.Request) string {
-	body, err := io.ReadAll(io.LimitReader(r.Body, kit.DefaultMaxBodyBytes))
+	body, err := io.ReadAll(io.LimitReader(r.Body, problem.DefaultMaxBodyBytes))
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
 	if err != nil || !json.Valid(body) {
 		return "" // the SDK says so

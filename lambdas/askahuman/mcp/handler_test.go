@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcp"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
 // send sends a request to the platform's handler, as a client of the protocol would.
@@ -59,7 +59,7 @@ func TestHTTP(t *testing.T) {
 		"NoJSON":        {"POST", "/mcp", `{`, nil, 400, nil},
 		"Empty":         {"POST", "/mcp", ``, nil, 400, nil},
 		"Number":        {"POST", "/mcp", `7`, nil, 400, nil},
-		"TooLarge": {"POST", "/mcp", `"` + strings.Repeat("x", kit.DefaultMaxBodyBytes) + `"`, nil, 400,
+		"TooLarge": {"POST", "/mcp", `"` + strings.Repeat("x", problem.DefaultMaxBodyBytes) + `"`, nil, 400,
 			[]string{"262144"}},
 		"NoAccept":      {"POST", "/mcp", list, []string{"Accept: text/html"}, 400, []string{"Accept"}},
 		"NoContentType": {"POST", "/mcp", list, []string{"Content-Type: text/plain"}, 415, nil},

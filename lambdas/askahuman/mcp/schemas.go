@@ -6,11 +6,8 @@ import (
 	"maps"
 	"reflect"
 
-	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema/openapi"
 )
 
 // definitions is where a schema has the forms that it refers to.
@@ -18,17 +15,17 @@ const definitions = "$defs"
 
 // schemaOf is the JSON Schema of a form, by the tags from which the API's document has it.
 func schemaOf(form reflect.Type) map[string]any {
-	name := httpapi.Namer(api.FormNames())
-	registry := huma.NewMapRegistry("#/"+definitions+"/", name)
-	root := registry.Schema(form, false, "")
-	api.DescribeSummary(registry.Map(), root)
+	forms := openapi.NewForms("#/"+definitions+"/", askahuman.Platform().API.Forms, true)
+	root := forms.Schema(form, false, "")
+	forms.Complete()
 	schema := asMap(root)
-	if forms := registry.Map(); len(forms) > 0 {
+	if forms := forms.Map(); len(forms) > 0 {
 		all := map[string]any{}
 		for name, form := range forms {
-			all[name] = asMap(form)
+			if form != root {
+				all[name] = asMap(form)
+			}
 		}
-		delete(all, name(form, form.Name()))
 		if len(all) > 0 {
 			schema[definitions] = all
 		}

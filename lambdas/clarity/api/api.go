@@ -12,8 +12,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
@@ -38,15 +36,8 @@ type API struct {
 	Clock wire.Clock
 }
 
-// maxBody is how many bytes a body has at most: ten answers of the longest length fit in, also with
-// each character escaped.
-const maxBody = 640 << 10
-
 // Handler returns the handler of the routes.
 func (a *API) Handler() *kit.API { return newServer(a).Handler() }
-
-// Document returns the OpenAPI 3.1 document of all routes, as JSON.
-func Document() ([]byte, error) { return newServer(&API{}).Document() }
 
 // server has the routes with their operations.
 type server struct {
@@ -58,28 +49,10 @@ func newServer(a *API) *server {
 	s := &server{service: a.Service, Server: httpapi.New(httpapi.Config{
 		Platform: clarity.Platform(),
 		Extra:    a.Extra,
-		Description: "People work through a scenario's questions, a rubric of eight dimensions evaluates their " +
-			"answers, and a profile shows how they develop. Fields and query parameters that this description does " +
-			"not name are ignored, null is the same as an optional field left out, and a body without a Content-Type " +
-			"is taken for JSON.",
-		Complete: allowNoEvaluation,
-		Callers: map[schema.Caller]httpapi.Identity{
-			schema.CallerUser: httpapi.ByToken("userToken",
-				"A token of this platform's issuer. The user is its subject."),
-		},
-		Admit:        a.admit,
-		MaxBodyBytes: maxBody,
-		WorkTime:     a.WorkTime,
-		Errors:       failures(),
+		Admit:    a.admit,
+		WorkTime: a.WorkTime,
 		Idempotency: httpapi.Idempotency{
 			Keys: a.Keys, Claim: idempotency.WithWrite,
-			Description: "A key of the caller's choice, in printable ASCII; without one the request is carried out " +
-				"each time. The same request with the same key is carried out once and answered alike for 24 hours, " +
-				"also if it was refused; with another request the key is refused. " +
-				"Two requests are the same if method, path, If-Match and body are, byte for byte. " +
-				"A body of the wrong form does not use its key up, nor does a request that fails for a reason that " +
-				"passes (409 with Retry-After, 5xx).",
-			Passing: []error{&clarity.RunningError{}, &clarity.LimitError{}, clarity.ErrBeingDeleted},
 		},
 		Log:   a.Log,
 		Clock: a.Clock,
@@ -96,9 +69,4 @@ func (a *API) admit(ctx *httpapi.Context) (context.Context, error) {
 		ctx.WhileReading(func(ctx context.Context) error { return a.Service.Admit(ctx, user) })
 	}
 	return ctx.Context(), nil
-}
-
-// allowNoEvaluation says that an attempt without evaluation has null.
-func allowNoEvaluation(document *huma.OpenAPI) {
-	httpapi.OrNull(document, "Attempt", "evaluation", "Null unless evaluationStatus is done.")
 }

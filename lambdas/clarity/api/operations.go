@@ -83,7 +83,7 @@ func (s *server) bindOthers() {
 		func(ctx context.Context, r requestBy[schema.None]) (clarity.Deletion, error) {
 			return clarity.Deletion{Status: "deleting"}, s.service.DeleteUser(ctx, r.Caller.ID)
 		})
-	httpapi.BindDocument(s.Server, clarity.ReadDocument, Document)
+	httpapi.BindDocument(s.Server, clarity.ReadDocument)
 }
 
 // attemptID is the id of the attempt that a request makes, the same in each attempt at a request with

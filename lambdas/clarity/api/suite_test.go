@@ -20,7 +20,7 @@ import (
 func began() time.Time { return time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC) }
 
 // described is the document, read and parsed once.
-var described = httpapitest.Once(api.Document)
+var described = httpapitest.Once(clarity.Platform())
 
 func suite(t testing.TB) httpapitest.Suite {
 	t.Helper()

@@ -9,8 +9,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/schema/model"
 )
 
 // The answers of every route, in the very bytes of the wire. The commands of the script: "stored"

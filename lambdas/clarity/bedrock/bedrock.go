@@ -12,8 +12,8 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/schema/model"
 )
 
 // maxTokens bounds a reply: eight dimensions with some sentences each need some 1,500 tokens.

@@ -15,8 +15,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/schema/model"
 )
 
 var scenario = clarity.Scenario{

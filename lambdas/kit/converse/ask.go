@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
+	"github.com/onesynth-cdk/onesynth/schema/model"
 )
 
 // Question asks a model for an answer in JSON.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
+	"github.com/onesynth-cdk/onesynth/schema/model"
 )
 
 // form is a form of replies.

@@ -15,8 +15,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/schema/model"
 )
 
 const prompt = "my own very private answer"

@@ -85,15 +85,8 @@ func BindWork[P, B, A, R any](s *Server, op schema.Operation[P, B, A], work Work
 
 // BindDocument is [Bind] for the operation that answers with the OpenAPI document. The first request for the document
 // makes it, so no other request waits for it.
-func BindDocument(s *Server, op schema.Operation[schema.None, schema.None, schema.Document],
-	document func() ([]byte, error)) {
-	made := sync.OnceValues(func() ([]byte, error) {
-		body, err := document()
-		if err != nil || len(s.config.Extra) == 0 {
-			return body, err
-		}
-		return withExtra(body, s.config.Platform, s.config.Extra)
-	})
+func BindDocument(s *Server, op schema.Operation[schema.None, schema.None, schema.Document]) {
+	made := sync.OnceValues(s.Document)
 	declared := operation{Description: op.Describe()}
 	declared.Status = http.StatusOK
 	register(s, declared, func(context.Context, *bound[schema.None, schema.None]) (idempotency.Response, error) {

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
 // Caller is who sent a request.
@@ -29,58 +28,27 @@ func CallerFrom(ctx context.Context) Caller {
 	return Caller{}
 }
 
-// Identity says how the callers of one kind identify themselves. The zero value is for callers who need not do so.
-type Identity struct {
-	// Identify returns the caller, or an error that refuses the request. Nil: API Gateway identifies the
-	// callers with [schema.Caller.Verified], and other callers are unknown. A caller with a token or IAM
-	// must have an ID; a Lambda authorizer may admit a caller without one.
-	Identify func(*Context) (Caller, error)
-	// Schemes are the security schemes of the OpenAPI document, by name. Each alone is enough.
-	Schemes map[string]*huma.SecurityScheme
-	// Header is the request header that names the caller. Set it to list the header among the document's parameters.
-	Header *huma.Param
-	// Tag groups the operations of such callers in the document.
-	Tag string
-	// Errors are examples of errors that all their operations may return.
-	Errors []error
-}
-
-// ByToken identifies callers by the subject of a JWT that API Gateway has verified. scheme and description name and
-// describe the security scheme in the OpenAPI document.
-func ByToken(scheme, description string) Identity {
-	return Identity{Schemes: map[string]*huma.SecurityScheme{
-		scheme: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: description},
-	}}
-}
+// Identify returns the caller of a request, or an error that refuses the request.
+type Identify func(*Context) (Caller, error)
 
 // ByHeader identifies callers by a header, without proof. check returns an error for a name that no caller can have.
-func ByHeader(header *huma.Param, check func(name string) error) Identity {
-	return Identity{Header: header, Identify: func(ctx *Context) (Caller, error) {
-		name := ctx.Header(header.Name)
+func ByHeader(header string, check func(name string) error) Identify {
+	return func(ctx *Context) (Caller, error) {
+		name := ctx.Header(header)
 		return Caller{ID: name}, check(name)
-	}}
+	}
 }
 
-// ByKey identifies callers by a secret key, in a bearer token or else in a header. scheme and description name and
-// describe the header's security scheme in the OpenAPI document. identify returns the id of a key's owner, or unknown
-// for any other key, including none.
-func ByKey(scheme, header, description string, identify func(ctx context.Context, key string) (id string, err error),
-	unknown error) Identity {
-	return Identity{
-		Schemes: map[string]*huma.SecurityScheme{
-			scheme: {Type: "apiKey", In: "header", Name: header, Description: description},
-			scheme + "Bearer": {Type: "http", Scheme: "bearer",
-				Description: "The same key. It counts before that of " + header + "."},
-		},
-		Errors: []error{unknown},
-		Identify: func(ctx *Context) (caller Caller, err error) {
-			key := ctx.Header(header)
-			if scheme, token, _ := strings.Cut(ctx.Header("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
-				key = strings.TrimSpace(token)
-			}
-			caller.ID, err = identify(ctx.Context(), key)
-			return caller, err
-		},
+// ByKey identifies callers by a secret key, in a bearer token or else in a header. identify returns the id of a key's
+// owner, or the error for any other key, including none.
+func ByKey(header string, identify func(ctx context.Context, key string) (id string, err error)) Identify {
+	return func(ctx *Context) (caller Caller, err error) {
+		key := ctx.Header(header)
+		if scheme, token, _ := strings.Cut(ctx.Header("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+			key = strings.TrimSpace(token)
+		}
+		caller.ID, err = identify(ctx.Context(), key)
+		return caller, err
 	}
 }
 
@@ -88,9 +56,9 @@ func ByKey(scheme, header, description string, identify func(ctx context.Context
 // that a call that fails validation counts as well.
 func (s *Server) identify(ctx *Context) (err error) {
 	var caller Caller
-	switch identity := s.config.Callers[ctx.Route.Caller]; {
-	case identity.Identify != nil:
-		caller, err = identity.Identify(ctx)
+	switch identify := s.config.Identify[ctx.Route.Caller]; {
+	case identify != nil:
+		caller, err = identify(ctx)
 	case ctx.Route.Caller.Verified():
 		caller.ID = kit.InvocationFrom(ctx.Context()).Subject()
 	}
@@ -99,7 +67,7 @@ func (s *Server) identify(ctx *Context) (err error) {
 	}
 	if group := ctx.Route.Caller.Group; group != "" &&
 		!slices.Contains(kit.InvocationFrom(ctx.Context()).Groups, group) {
-		return ErrForbidden
+		return problem.ErrForbidden
 	}
 	ctx.caller = caller
 	return s.count(ctx, caller)

@@ -12,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
 // limiter counts a call. The name of a limit of reads ends with " read".
@@ -57,17 +58,17 @@ func TestCallers(t *testing.T) {
 			{ID: "partner", Method: "GET", Path: "/partner", Caller: schema.Caller{Name: "partner",
 				Authorizer: "gate"}},
 			{ID: "service", Method: "GET", Path: "/service", Caller: schema.Caller{Name: "service", IAM: true}},
-		}, RateLimits: []schema.RateLimit{{Name: "admin", Requests: 2, Window: time.Hour, Per: schema.PerUser}}},
-		Callers: map[schema.Caller]httpapi.Identity{
-			agent: httpapi.ByHeader(httpapi.HeaderParameter(agentHeader, true, 10, "Who asks.", "me"),
-				func(name string) error {
-					if name == "" {
-						return errName
-					}
-					return nil
-				}),
+		}, RateLimits: []schema.RateLimit{{Name: "admin", Requests: 2, Window: time.Hour, Per: schema.PerUser}},
+			API: schema.API{
+				Errors: problem.Answers{Known: []problem.Answer{{Match: problem.Is(errName), Status: 400}}}}},
+		Identify: map[schema.Caller]httpapi.Identify{
+			agent: httpapi.ByHeader(agentHeader, func(name string) error {
+				if name == "" {
+					return errName
+				}
+				return nil
+			}),
 		},
-		Errors:  httpapi.Errors{Known: []httpapi.KnownError{{Match: httpapi.Is(errName), Status: 400}}},
 		Limiter: limiter(limit),
 	})
 	for _, id := range []string{"user", "admin", "agent", "anyone", "partner", "service"} {

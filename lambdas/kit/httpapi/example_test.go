@@ -11,6 +11,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
@@ -30,16 +31,13 @@ var greet = schema.Operation[schema.None, person, greeting]{
 // An operation is one value, which the server binds to a function.
 func Example() {
 	platform := schema.Platform{Name: "hello", Title: "Hello", Routes: schema.Routes(greet)}
-	server := httpapi.New(httpapi.Config{
-		Platform: platform,
-		Errors: httpapi.Errors{Body: func(_ context.Context, f httpapi.Failure) any {
-			if invalid, ok := f.Err.(*validate.Error); ok {
-				return invalid.Problems
-			}
-			return f.Message
-		}},
-		Log: slog.New(slog.DiscardHandler),
-	})
+	platform.API.Errors.Body = func(f problem.Failure) any {
+		if invalid, ok := f.Err.(*validate.Error); ok {
+			return invalid.Problems
+		}
+		return f.Message
+	}
+	server := httpapi.New(httpapi.Config{Platform: platform, Log: slog.New(slog.DiscardHandler)})
 	httpapi.Bind(server, greet, func(_ context.Context, r httpapi.Request[schema.None, person]) (greeting, error) {
 		return greeting{"Hello " + r.Body.Name}, nil
 	})

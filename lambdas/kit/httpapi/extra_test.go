@@ -22,12 +22,12 @@ type Thing struct {
 // What a team adds stands beside the fields of its form, in answers and in the document.
 func TestExtra(t *testing.T) {
 	t.Parallel()
+	list := schema.Operation[none, none, []Thing]{ID: "list", Route: "GET /things", Caller: schema.CallerAnyone}
+	show := schema.Operation[none, none, schema.Document]{ID: "document", Route: "GET /document",
+		Caller: schema.CallerAnyone}
 	platform := schema.Platform{Name: "things", Title: "Things",
 		Records: []schema.Record{{Name: "Thing", Table: "Things", Form: Thing{}}, {Name: "Gone", Table: "Things"}},
-		Routes: []schema.Route{
-			{ID: "list", Method: "GET", Path: "/things", Function: "f", Caller: schema.CallerAnyone},
-			{ID: "document", Method: "GET", Path: "/document", Function: "f", Caller: schema.CallerAnyone},
-		}}
+		Routes:  schema.Routes(list, show), API: schema.API{Strict: true}}
 	attribute := func(name string, kind schema.Type, isShown bool) schema.ExtraAttribute {
 		return schema.ExtraAttribute{Attribute: schema.Attribute{Name: name, Type: kind, Description: "About " + name},
 			MaxLength: 9, Shown: isShown}
@@ -41,15 +41,14 @@ func TestExtra(t *testing.T) {
 			attribute("secret", schema.String, false)}}}
 	}
 	get := func(extra []schema.Extra, path string) *httptest.ResponseRecorder {
-		s := httpapi.New(httpapi.Config{Platform: platform, Extra: extra, Strict: true})
-		list := schema.Operation[none, none, []Thing]{ID: "list"}
+		s := httpapi.New(httpapi.Config{Platform: platform, Extra: extra})
 		httpapi.Bind(s, list, func(context.Context, request) ([]Thing, error) {
 			return []Thing{
 				{ID: `"$extra":{`, Extended: wire.Extended{Extra: `{"label":"a}\"<","rank":2}`}}, {ID: "plain"},
 				{ID: "last", Extended: wire.Extended{Extra: `{"done":true}`}},
 			}, nil
 		})
-		httpapi.BindDocument(s, schema.Operation[none, none, schema.Document]{ID: "document"}, s.Document)
+		httpapi.BindDocument(s, show)
 		answer := httptest.NewRecorder()
 		s.Handler().Routes.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
 		return answer

@@ -1,10 +1,9 @@
 // Package httpapi serves the operations of a platform ([schema.Operation]): each is bound to a function of its request.
-// Routing, checks and the OpenAPI document follow from the operation's value. huma describes the types, and requests
-// are checked by that description.
+// Routing and checks follow from the operation's value. Package openapi describes the types, and judges requests by that
+// description.
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,42 +17,30 @@ import (
 	"sync"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/internal/standin"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/openapi"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // Config says how a platform speaks HTTP.
 type Config struct {
-	// Platform has the routes.
+	// Platform has the routes, and says how it speaks HTTP.
 	Platform schema.Platform
-	// Description says in the OpenAPI document what the platform is for.
-	Description string
 	// Extra is what a team has added to the platform's records. The OpenAPI document has as much of it as the API
 	// shows.
 	Extra []schema.Extra
-	// Complete adds to the OpenAPI document of all operations, before the server completes it. Nil: it adds nothing.
-	Complete func(*huma.OpenAPI)
-	// Strict refuses undeclared input: unknown and repeated fields, and unknown, empty and repeated query parameters.
-	// Default: the server ignores them.
-	Strict bool
-	// MaxBodyBytes is the largest body. Zero: [kit.DefaultMaxBodyBytes].
-	MaxBodyBytes int64
-	// Callers say how callers identify themselves, by the kind that the routes name. A missing kind has the zero
-	// [Identity].
-	Callers map[schema.Caller]Identity
+	// Identify say who calls, by the kind of callers that the routes name. API Gateway identifies the callers of a
+	// kind with [schema.Caller.Verified] that is missing, and others are unknown. A caller with a token or IAM must
+	// have an ID; a Lambda authorizer may admit a caller without one.
+	Identify map[schema.Caller]Identify
 	// Admit runs before every operation and its validation, when the caller is known. It
 	// returns the context of the operation, derived from the request's, or an error that
 	// refuses the request. Nil admits everyone.
 	Admit func(*Context) (context.Context, error)
-	// Names are those of forms in the document, by the names of their types. Default: the name of the type.
-	Names map[string]string
-	// Errors say how the server answers errors.
-	Errors Errors
 	// Limiter counts the calls of routes with a rate limit. Required if a registered route has a limit.
 	Limiter RateLimiter
 	// CountWhileReading lets an operation begin, and claim its idempotency key, while the server counts its call
@@ -74,6 +61,7 @@ type Config struct {
 // request for it, so that a function starts fast.
 type Server struct {
 	config     Config
+	api        schema.API
 	mux        *http.ServeMux
 	registered []registered
 	// uncounted are the registered routes whose rate limit is not counted, and unclaimed those with an idempotency key
@@ -85,14 +73,13 @@ type Server struct {
 type registered struct {
 	operation
 	route schema.Route
-	// input is the type of its input.
-	input reflect.Type
 }
 
-// operations describe operations of a server: the one of a route, or all, for the document.
-type operations struct {
-	*Server
-	document *huma.OpenAPI
+// operation is what the server does with the requests of a route.
+type operation struct {
+	schema.Description
+	// read reads the headers of a request before its body.
+	read func(*Context) error
 }
 
 // New returns a server without operations.
@@ -100,27 +87,12 @@ func New(config Config) *Server {
 	if config.Log == nil {
 		config.Log = slog.Default()
 	}
-	return &Server{config: config, mux: http.NewServeMux()}
+	return &Server{config: config, api: config.Platform.API, mux: http.NewServeMux()}
 }
 
-// operations returns no operations yet.
-func (s *Server) operations() *operations {
-	forms := huma.NewMapRegistry("#/components/schemas/", Namer(s.config.Names))
-	settings := huma.Config{OpenAPI: &huma.OpenAPI{
-		OpenAPI:    "3.1.0",
-		Info:       &huma.Info{Title: s.config.Platform.Title, Version: "1.0.0", Description: s.config.Description},
-		Components: &huma.Components{Schemas: forms},
-	}}
-	settings.AllowAdditionalPropertiesByDefault = !s.config.Strict
-	return &operations{s, huma.NewAPI(settings, nil).OpenAPI()}
-}
-
-// Namer returns the function by which huma names the form of a type: by names, or else by the name of the type.
-func Namer(names map[string]string) func(form reflect.Type, hint string) string {
-	return func(form reflect.Type, hint string) string {
-		name := huma.DefaultSchemaNamer(form, hint)
-		return cmp.Or(names[name], name)
-	}
+// Document returns the OpenAPI 3.1 document of all operations of the platform, as JSON. It is that of the synth.
+func (s *Server) Document() ([]byte, error) {
+	return openapi.Document(s.config.Platform.Extended(s.config.Extra...))
 }
 
 // register declares an operation: serve answers its requests, with what was read into an input.
@@ -157,9 +129,8 @@ func (s *Server) register(op operation, input reflect.Type,
 	if kept && op.read != nil && !slices.Contains(claim.Functions, route.Function) {
 		s.unclaimed = append(s.unclaimed, route.Key())
 	}
-	each := registered{op, route, input}
-	s.registered = append(s.registered, each)
-	form := sync.OnceValue(func() *inputForm { return s.operations().describe(each) })
+	s.registered = append(s.registered, registered{op, route})
+	form := sync.OnceValue(func() *inputForm { return newInputForm(openapi.InputOf(op.Description, s.api), input) })
 	s.mux.HandleFunc(route.Key(), func(w http.ResponseWriter, r *http.Request) {
 		ctx := &Context{Request: r, Route: route, operation: op, writer: w}
 		s.admit(ctx, func() (idempotency.Response, error) { return serve(ctx, form()) })
@@ -196,7 +167,7 @@ func (s *Server) Handler() *kit.API {
 			return failure.Status, failure.Body
 		},
 		Log:          s.config.Log,
-		MaxBodyBytes: s.config.MaxBodyBytes,
+		MaxBodyBytes: s.api.MaxBodyBytes,
 	}
 }
 
@@ -217,12 +188,12 @@ func (s *Server) missing() (keys []string) {
 
 // needsToken reports whether the route is only for callers with a verified token.
 func (s *Server) needsToken(route schema.Route) bool {
-	return route.Caller.Authenticated() && s.config.Callers[route.Caller].Identify == nil
+	return route.Caller.Authenticated() && s.config.Identify[route.Caller] == nil
 }
 
 // needsCaller reports whether the route is only for callers whom API Gateway has found out.
 func (s *Server) needsCaller(route schema.Route) bool {
-	return s.needsToken(route) || route.Caller.IAM && s.config.Callers[route.Caller].Identify == nil
+	return s.needsToken(route) || route.Caller.IAM && s.config.Identify[route.Caller] == nil
 }
 
 // route is the platform's route of that operation.
@@ -268,7 +239,7 @@ func (s *Server) answer(ctx *Context, serve func() (idempotency.Response, error)
 // prepare does what comes before an operation reads its input.
 func (s *Server) prepare(ctx *Context) (err error) {
 	if ctx.query, err = url.ParseQuery(ctx.Request.URL.RawQuery); err != nil {
-		return Unreadable("query", validate.Constraint{}, "cannot be read: "+err.Error()+"; percent-encode values")
+		return validate.Unreadable("query", validate.Constraint{}, "cannot be read: "+err.Error()+"; percent-encode values")
 	}
 	if err := s.identify(ctx); err != nil {
 		return err
@@ -319,4 +290,22 @@ func (s *Server) fail(ctx *Context, err error) {
 		s.config.Log.ErrorContext(ctx.Context(), "an error could not be written", "error", err.Error())
 	}
 	ctx.write(response)
+}
+
+// instead is the work, unless something stands in for it (package standin).
+func instead[I, R any](work func(context.Context, I) (R, error)) func(context.Context, I) (R, error) {
+	return func(ctx context.Context, input I) (result R, err error) {
+		if done, err := standin.Work(ctx, &result); done {
+			return result, err
+		}
+		return work(ctx, input)
+	}
+}
+
+// SetHeader sets a header of the answer to the context's request. The answer to a request that is repeated with
+// its idempotency key lacks it.
+func SetHeader(ctx context.Context, name, value string) {
+	if request := requestFrom(ctx); request != nil {
+		request.SetHeader(name, value)
+	}
 }

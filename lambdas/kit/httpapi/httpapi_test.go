@@ -18,6 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
@@ -26,13 +27,20 @@ var program = schema.Caller{Name: "agent", Token: schema.TokenOfProgram}
 
 // shop is a platform that is small enough to see through.
 func shop() schema.Platform {
-	return schema.Platform{Name: "shop", Title: "Shop", Routes: []schema.Route{
-		{ID: "order", Method: "POST", Path: "/orders/{order_id}", Caller: schema.CallerUser, Summary: "Order"},
-		{ID: "cancel", Method: "DELETE", Path: "/orders/{order_id}", Caller: schema.CallerUser, Summary: "Cancel"},
-		{ID: "agents", Method: "GET", Path: "/agents", Caller: program, Summary: "Be told apart by the function"},
-		{ID: "prices", Method: "GET", Path: "/prices", Caller: schema.CallerAnyone, Summary: "Read the prices"},
-	}}
+	return schema.Platform{Name: "shop", Title: "Shop", Routes: schema.Routes(order, cancel, agents, prices)}
 }
+
+// The operations of the shop.
+var (
+	order = schema.Operation[orderParams, Order, said]{ID: "order", Route: "POST /orders/{order_id}",
+		Caller: schema.CallerUser, Summary: "Order"}
+	cancel = schema.Operation[orderPath, none, none]{ID: "cancel", Route: "DELETE /orders/{order_id}",
+		Caller: schema.CallerUser, Summary: "Cancel", Status: http.StatusNoContent}
+	agents = schema.Operation[none, none, none]{ID: "agents", Route: "GET /agents", Caller: program,
+		Summary: "Be told apart by the function", Status: http.StatusNoContent}
+	prices = schema.Operation[none, none, none]{ID: "prices", Route: "GET /prices", Caller: schema.CallerAnyone,
+		Summary: "Read the prices", Status: http.StatusNoContent}
+)
 
 // one is a platform of one route, do.
 func one(method, path string) schema.Platform {
@@ -89,11 +97,21 @@ var errSoldOut = errors.New("sold out")
 
 // server serves the shop. What is said of the order is in the answer.
 func server(strict bool, log *bytes.Buffer) *httpapi.Server {
+	platform := shop()
+	platform.API = schema.API{
+		Description: "Sells.", Strict: strict,
+		Credentials: map[schema.Caller]schema.Credential{program: {Key: "key", KeyHeader: "X-Key"}},
+		Errors: problem.Answers{
+			Known:   []problem.Answer{{Match: problem.Is(errSoldOut), Status: 410, RetryAfter: 90 * time.Second}},
+			Unknown: problem.Answer{Message: "unknown"},
+			Body:    func(f problem.Failure) any { return map[string]string{"error": f.Message} },
+		},
+	}
 	s := httpapi.New(httpapi.Config{
-		Platform: shop(), Description: "Sells.", Strict: strict, Log: slog.New(slog.NewJSONHandler(log, nil)),
-		Callers: map[schema.Caller]httpapi.Identity{program: {Identify: func(*httpapi.Context) (httpapi.Caller, error) {
+		Platform: platform, Log: slog.New(slog.NewJSONHandler(log, nil)),
+		Identify: map[schema.Caller]httpapi.Identify{program: func(*httpapi.Context) (httpapi.Caller, error) {
 			return httpapi.Caller{ID: "some agent"}, nil
-		}}},
+		}},
 		Admit: func(ctx *httpapi.Context) (context.Context, error) {
 			ctx.SetHeader("X-Route", ctx.Route.Summary)
 			if ctx.Header("X-Stranger") != "" {
@@ -101,13 +119,8 @@ func server(strict bool, log *bytes.Buffer) *httpapi.Server {
 			}
 			return context.WithValue(ctx.Context(), admitted{}, "admitted"), nil
 		},
-		Errors: httpapi.Errors{
-			Known:   []httpapi.KnownError{{Match: httpapi.Is(errSoldOut), Status: 410, RetryAfter: 90 * time.Second}},
-			Unknown: httpapi.KnownError{Message: "unknown"},
-			Body:    func(_ context.Context, f httpapi.Failure) any { return map[string]string{"error": f.Message} },
-		},
 	})
-	httpapi.Bind(s, schema.Operation[orderParams, Order, said]{ID: "order"},
+	httpapi.Bind(s, order,
 		func(ctx context.Context, r httpapi.Request[orderParams, Order]) (said, error) {
 			switch r.Params.ID {
 			case "sold":
@@ -118,11 +131,9 @@ func server(strict bool, log *bytes.Buffer) *httpapi.Server {
 			return said{fmt.Sprint(ctx.Value(admitted{}), " ", r.Params.ID, " ", r.Body.Name, " ",
 				r.Params.Colours)}, nil
 		})
-	httpapi.Bind(s, schema.Operation[orderPath, none, none]{ID: "cancel", Status: 204},
-		func(context.Context, ofOrder) (none, error) { return none{}, nil })
-	for _, id := range []string{"agents", "prices"} {
-		httpapi.Bind(s, schema.Operation[none, none, none]{ID: id, Status: 204},
-			func(context.Context, request) (none, error) { return none{}, nil })
+	httpapi.Bind(s, cancel, func(context.Context, ofOrder) (none, error) { return none{}, nil })
+	for _, op := range []schema.Operation[none, none, none]{agents, prices} {
+		httpapi.Bind(s, op, func(context.Context, request) (none, error) { return none{}, nil })
 	}
 	return s
 }
@@ -187,10 +198,10 @@ func TestErrDeclaration(t *testing.T) {
 				func(context.Context, ofOrder) (none, error) { return none{}, nil })
 		}, "the parameters of prices have order_id, which the path /prices lacks"},
 		"ErrLocation": {func() {
-			op := schema.Operation[none, none, httpapi.GatewayError]{ID: "cancel", Location: "/orders/{id}",
+			op := schema.Operation[none, none, problem.GatewayError]{ID: "cancel", Location: "/orders/{id}",
 				Key: schema.KeyRequired}
 			httpapi.Bind(server(true, &bytes.Buffer{}), op,
-				func(context.Context, request) (answer httpapi.GatewayError, err error) { return answer, nil })
+				func(context.Context, request) (answer problem.GatewayError, err error) { return answer, nil })
 		}, "the Location of cancel has {id}, which is no field of its answer"},
 	} {
 		t.Run(name, func(t *testing.T) {

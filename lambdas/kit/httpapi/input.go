@@ -13,52 +13,21 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/openapi"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
-// inputForm is the form of an operation's input.
+// inputForm is the form of an operation's input, which has the type of a [bound].
 type inputForm struct {
-	huma.Registry
-	operation  *huma.Operation
-	parameters []inputParameter
-	// body is the place of the field Body, and form its form; nil: there is none.
-	body []int
-	form *huma.Schema
+	*openapi.Input
+	// params and body are the places of these fields.
+	params, body []int
 }
 
-type inputParameter struct {
-	*huma.Param
-	field reflect.StructField
-}
-
-// input describes an operation's input, which has the type of a [bound], and returns its form.
-func (s *operations) input(op schema.Description, of reflect.Type, operation *huma.Operation) *inputForm {
-	in := &inputForm{Registry: s.document.Components.Schemas, operation: operation}
+func newInputForm(form *openapi.Input, of reflect.Type) *inputForm {
 	params, _ := of.FieldByName("Params")
-	for _, each := range op.Parameters() {
-		form := huma.SchemaFromField(in, each.Field, "")
-		form.Nullable = form.Nullable && each.Field.Type.Kind() != reflect.Pointer
-		p := &huma.Param{Name: each.Name, In: each.Place, Description: form.Description, Schema: form,
-			Required: each.Required}
-		if each.Place == "query" {
-			p.Explode = &each.Explode
-		}
-		each.Field.Index = slices.Concat(params.Index, each.Field.Index)
-		operation.Parameters = append(operation.Parameters, p)
-		in.parameters = append(in.parameters, inputParameter{p, each.Field})
-	}
-	if op.Body() != nil {
-		field, _ := of.FieldByName("Body")
-		form := huma.SchemaFromField(in, field, operation.OperationID+"Body")
-		operation.RequestBody = &huma.RequestBody{Required: field.Type.Kind() != reflect.Pointer,
-			Content: JSON(form, nil)}
-		in.body, in.form = field.Index, openapi.Resolved(in, form)
-	}
-	return in
+	body, _ := of.FieldByName("Body")
+	return &inputForm{form, params.Index, body.Index}
 }
 
 // read reads a request into an input, and returns all that is wrong with it, also by the rules that check checks.
@@ -68,15 +37,16 @@ func (s *Server) read(ctx *Context, in *inputForm, input any, check func() error
 	if err != nil {
 		return err
 	}
-	if s.config.Strict {
+	if s.api.Strict {
 		in.undeclared(j, ctx.query, parsed)
 	}
-	for _, p := range in.parameters {
-		readParameter(j, ctx, p, value.FieldByIndex(p.field.Index))
+	params := value.FieldByIndex(in.params)
+	for _, p := range in.Parameters {
+		readParameter(j, ctx, p, params.FieldByIndex(p.Field.Index))
 	}
 	if len(body) > 0 {
 		before := j.Found()
-		j.Value("", in.form, parsed)
+		j.Value("", in.Body, parsed)
 		if err := unmarshal(body, value.FieldByIndex(in.body).Addr().Interface()); err != nil && j.Found() == before {
 			j.Add("", validate.Constraint{}, err.Error())
 		}
@@ -89,12 +59,12 @@ func (s *Server) read(ctx *Context, in *inputForm, input any, check func() error
 
 // readBody returns the body of a request, and what JSON decodes it into.
 func (s *Server) readBody(ctx *Context, in *inputForm) (body []byte, parsed any, err error) {
-	if in.body == nil {
+	if in.Body == nil {
 		return nil, nil, nil
 	}
 	if body = ctx.body; len(body) == 0 {
-		if in.operation.RequestBody.Required {
-			err = Unreadable("body", validate.Constraint{Rule: validate.RuleRequired}, "is missing, but required")
+		if in.BodyRequired {
+			err = validate.Unreadable("body", validate.Constraint{Rule: validate.RuleRequired}, "is missing, but required")
 		}
 		return nil, nil, err
 	}
@@ -106,13 +76,13 @@ func (s *Server) readBody(ctx *Context, in *inputForm) (body []byte, parsed any,
 			Constraint: validate.Constraint{Rule: validate.RuleEnum, Allowed: []string{"application/json"}}}}}
 	}
 	if parsed, err = s.decode(body); err != nil {
-		return nil, nil, Unreadable("body", validate.Constraint{}, err.Error())
+		return nil, nil, validate.Unreadable("body", validate.Constraint{}, err.Error())
 	}
 	return body, parsed, nil
 }
 
 // readParameter reads a parameter into its field, and judges it.
-func readParameter(j *openapi.Judge, ctx *Context, p inputParameter, field reflect.Value) {
+func readParameter(j *openapi.Judge, ctx *Context, p openapi.Parameter, field reflect.Value) {
 	text := ""
 	switch p.In {
 	case "path":
@@ -122,7 +92,7 @@ func readParameter(j *openapi.Judge, ctx *Context, p inputParameter, field refle
 	case "header":
 		text = ctx.Header(p.Name)
 	}
-	texts := []string{cmp.Or(text, p.field.Tag.Get("default"))}
+	texts := []string{cmp.Or(text, p.Field.Tag.Get("default"))}
 	switch {
 	case j.Wrong(p.Name):
 		return
@@ -136,17 +106,17 @@ func readParameter(j *openapi.Judge, ctx *Context, p inputParameter, field refle
 		return
 	case p.Explode != nil && *p.Explode && text != "":
 		texts = ctx.query[p.Name]
-	case p.Schema.Type == huma.TypeArray:
+	case p.Schema.Type == openapi.List:
 		texts = strings.Split(texts[0], ",")
 	}
 	got, err := parse(field, texts...)
 	if err != nil {
 		before := j.Found()
-		if p.Schema.Type == huma.TypeString {
+		if p.Schema.Type == openapi.Text {
 			j.Value(p.Name, p.Schema, text) // a format says more than a type
 		}
 		for i, text := range texts {
-			if p.Schema.Type != huma.TypeArray {
+			if p.Schema.Type != openapi.List {
 				break
 			}
 			if _, err := parse(reflect.New(field.Type().Elem()).Elem(), text); err != nil {
@@ -207,7 +177,7 @@ func parse(field reflect.Value, texts ...string) (got any, err error) {
 // a body whose names differ from the form's only in case.
 func (in *inputForm) undeclared(j *openapi.Judge, query url.Values, body any) {
 	var known []string
-	for _, parameter := range in.operation.Parameters {
+	for _, parameter := range in.Parameters {
 		if parameter.In == "query" {
 			known = append(known, parameter.Name)
 		}
@@ -230,7 +200,7 @@ func (in *inputForm) undeclared(j *openapi.Judge, query url.Values, body any) {
 	}
 	fields, _ := body.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if in.form.Properties[name] == nil && len(openapi.InAnyCase(name, in.form.Properties)) > 0 {
+		if in.Body.Properties[name] == nil && len(openapi.InAnyCase(name, in.Body.Properties)) > 0 {
 			j.Unknown(name)
 		}
 	}

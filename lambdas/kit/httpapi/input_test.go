@@ -42,7 +42,8 @@ func (s searchParams) Check(p *validate.Problems, _ string) {
 // Parameters are read by the types of their fields, and refused with what was got.
 func TestParameters(t *testing.T) {
 	t.Parallel()
-	s := httpapi.New(httpapi.Config{Platform: one("GET", "/parcels/{id}")})
+	find := schema.Operation[searchParams, none, string]{ID: "do", Route: "GET /parcels/{id}"}
+	s := httpapi.New(httpapi.Config{Platform: schema.Platform{Routes: schema.Routes(find)}})
 	search := func(ctx context.Context, r httpapi.Request[searchParams, none]) (string, error) {
 		in := r.Params
 		httpapi.SetHeader(ctx, "X-Seen", in.ID)
@@ -53,7 +54,7 @@ func TestParameters(t *testing.T) {
 		return fmt.Sprint(in.ID, " ", in.Limit, " ", seen, " ", in.Bits, " ", in.Share, " ", in.Open, " ",
 			in.Since.Format(time.DateOnly), " ", in.Sizes, " ", in.Words, " ", in.Token), nil
 	}
-	httpapi.Bind(s, schema.Operation[searchParams, none, string]{ID: "do"}, search)
+	httpapi.Bind(s, find, search)
 	handler := s.Handler()
 	const notWhole = "; it must be a whole number of at most 18 digits"
 	for query, want := range map[string]string{

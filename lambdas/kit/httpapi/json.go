@@ -11,8 +11,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
@@ -21,7 +19,9 @@ import (
 // [wire.Extended] beside those of its form.
 func WriteJSON(w io.Writer, v any) error {
 	var body bytes.Buffer
-	if err := huma.DefaultJSONFormat.Marshal(&body, v); err != nil {
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
 		return err
 	}
 	_, err := w.Write(wire.Inline(body.Bytes()))
@@ -43,7 +43,7 @@ func (s *Server) decode(data []byte) (value any, err error) {
 		return nil, fmt.Errorf("the body has %s at byte %d, which is half of a surrogate pair and no character: send "+
 			"both halves, or the character itself", data[at:at+6], at+1)
 	}
-	if name, ok := repeatedName(data); s.config.Strict && ok {
+	if name, ok := repeatedName(data); s.api.Strict && ok {
 		return nil, fmt.Errorf("the field %s stands twice in one object: send it once, because readers differ in "+
 			"which one they take (RFC 8259, section 4)", validate.Excerpt(name))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
@@ -39,15 +40,14 @@ type parcelParams struct {
 func TestConstraints(t *testing.T) {
 	t.Parallel()
 	var found []validate.Problem
-	s := httpapi.New(httpapi.Config{
-		Platform: one("POST", "/parcels"),
-		Errors: httpapi.Errors{Body: func(_ context.Context, f httpapi.Failure) any {
-			if wrong, ok := f.Err.(*validate.Error); ok {
-				found = wrong.Problems
-			}
-			return struct{}{}
-		}},
-	})
+	platform := one("POST", "/parcels")
+	platform.API.Errors.Body = func(f problem.Failure) any {
+		if wrong, ok := f.Err.(*validate.Error); ok {
+			found = wrong.Problems
+		}
+		return struct{}{}
+	}
+	s := httpapi.New(httpapi.Config{Platform: platform})
 	httpapi.Bind(s, schema.Operation[parcelParams, Parcel, none]{ID: "do"},
 		func(context.Context, httpapi.Request[parcelParams, Parcel]) (none, error) { return none{}, nil })
 	handler := s.Handler()

@@ -3,11 +3,8 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -100,26 +97,4 @@ func (s *Server) countCall(ctx context.Context, route schema.Route, limit schema
 		state = address
 	}
 	return state, cmp.Or(err, addressErr)
-}
-
-// describeLimit adds the limit of its route to an operation, and the headers that report it to
-// headers.
-func (s *Server) describeLimit(described *huma.Operation, route schema.Route, headers map[string]*huma.Header) {
-	limit, ok := s.config.Platform.RateLimit(route.RateLimit)
-	if !ok {
-		return
-	}
-	described.Description += fmt.Sprintf(" At most %d calls in %s for each %s", limit.Requests, limit.Window, limit.Per)
-	if header := s.config.Callers[route.Caller].Header; limit.AddressRequests > 0 && header != nil {
-		described.Description += fmt.Sprintf(", or for each address without %s; and %d for all of an address together",
-			header.Name, limit.AddressRequests)
-	}
-	described.Description += ". A call that is refused for its content counts, too."
-	headers["RateLimit-Limit"] = ResponseHeader(huma.TypeInteger,
-		"How many calls a window allows; with several limits, that of which the least is left.")
-	headers["RateLimit-Remaining"] = ResponseHeader(huma.TypeInteger, "How many of them are left.")
-	headers["RateLimit-Reset"] = ResponseHeader(huma.TypeInteger, "When the next window begins: in so many seconds.")
-	headers["X-RateLimit-Limit"] = ResponseHeader(huma.TypeInteger, "How many calls a window allows.")
-	headers["X-RateLimit-Remaining"] = ResponseHeader(huma.TypeInteger, "How many of them are left.")
-	headers["X-RateLimit-Reset"] = ResponseHeader(huma.TypeInteger, "When the next window begins, in Unix seconds.")
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
 // late counts a call only after the operation has read, with that error.
@@ -40,7 +41,7 @@ func club(limiter limiter, log *slog.Logger, do func(context.Context, request) (
 	platform.Routes[0].Caller, platform.Routes[0].RateLimit = schema.CallerAnyone, "all"
 	s := httpapi.New(httpapi.Config{Platform: platform, Limiter: limiter, CountWhileReading: true, Log: log})
 	httpapi.Bind(s, schema.Operation[none, none, none]{ID: "do", Status: 204,
-		Errors: []error{httpapi.ErrForbidden}}, do)
+		Errors: []error{problem.ErrForbidden}}, do)
 	return s.Handler()
 }
 
@@ -72,8 +73,8 @@ func TestCountWhileReading(t *testing.T) {
 	}{
 		"Within":      {nil, nil, 204, 1, "1"},
 		"Beyond":      {limited, nil, 429, 0, "0"},
-		"Refused":     {nil, httpapi.ErrForbidden, 403, 0, "1"},
-		"BeyondFirst": {limited, httpapi.ErrForbidden, 429, 0, "0"},
+		"Refused":     {nil, problem.ErrForbidden, 403, 0, "1"},
+		"BeyondFirst": {limited, problem.ErrForbidden, 429, 0, "0"},
 		"Broken":      {errors.New("no table"), nil, 500, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +133,7 @@ func TestCountedInTime(t *testing.T) {
 			// The write has waited for the count.
 			err := write(ctx)
 			cancel()
-			return none{}, cmp.Or(err, httpapi.ErrForbidden)
+			return none{}, cmp.Or(err, problem.ErrForbidden)
 		}))
 		if w.Code != 403 || w.Body.Len() == 0 {
 			t.Fatalf("got %d %s; want 403", w.Code, w.Body)

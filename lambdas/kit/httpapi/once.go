@@ -10,29 +10,16 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/schema"
-	"github.com/onesynth-cdk/onesynth/schema/problem"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
-const (
-	// KeyHeader is the request header with the idempotency key.
-	KeyHeader = "Idempotency-Key"
-	// ReplayedHeader is "true" on a repeated answer.
-	ReplayedHeader = "Idempotency-Replayed"
-
-	maxKeyLength = 255
-)
-
-// Idempotency says how the server carries out operations with a key once.
+// Idempotency says how the server carries out operations with a key once. [schema.API.Passing] names the errors whose
+// answers no key keeps.
 type Idempotency struct {
 	// Keys remember requests; each caller's keys are a scope of their own.
 	Keys idempotency.Claims
@@ -41,11 +28,6 @@ type Idempotency struct {
 	// Wait is how long a repeat waits while the first attempt is running. It needs [idempotency.BeforeWork]. Zero: a
 	// repeat does not wait.
 	Wait time.Duration
-	// Description says in the OpenAPI document what the key does.
-	Description string
-	// Passing are known errors that a later attempt may not meet: the key does not keep their answers, nor those with
-	// 500 and above.
-	Passing []error
 }
 
 // mutate carries a request that has a key out, or returns the answer that it had before.
@@ -56,7 +38,7 @@ func (s *Server) mutate(ctx context.Context, keyOf func() (string, []byte, error
 	attempt := idempotency.Request{Keys: config.Keys, Scope: request.caller.ID, Key: request.key,
 		Content: request.content, Wait: config.Wait, Clock: s.config.Clock, Claim: config.Claim, Log: s.config.Log,
 		Answer: answer, Refusal: func(err error) (idempotency.Response, bool) {
-			if !s.isFinal(err) {
+			if !s.api.Errors.IsFinal(err, s.api.Passing) {
 				return idempotency.Response{}, false
 			}
 			failure := s.Failure(ctx, err)
@@ -79,10 +61,10 @@ func (s *Server) mutate(ctx context.Context, keyOf func() (string, []byte, error
 	}
 	response, replayed, err := attempt.Do(ctx, work)
 	if keyOf == nil && errors.Is(err, idempotency.ErrOtherRequest) {
-		err = validate.Errorf(KeyHeader, validate.RuleConflict, "%s", idempotency.ErrOtherRequest)
+		err = validate.Errorf(schema.KeyHeader, validate.RuleConflict, "%s", idempotency.ErrOtherRequest)
 	}
 	if keyOf == nil && replayed {
-		request.SetHeader(ReplayedHeader, "true")
+		request.SetHeader(schema.ReplayedHeader, "true")
 	}
 	return response, err
 }
@@ -133,31 +115,17 @@ func kept(status int, body any) (idempotency.Response, error) {
 	return idempotency.Response{Status: status, Body: b.Bytes()}, nil
 }
 
-// isFinal reports whether a request that failed with err would fail again, so that
-// its answer is kept.
-func (s *Server) isFinal(err error) bool {
-	if _, limited := errors.AsType[*ratelimit.LimitedError](err); limited {
-		return false
-	}
-	for _, passing := range append([]error{idempotency.ErrClaimLost}, s.config.Idempotency.Passing...) {
-		if errors.Is(err, passing) {
-			return false
-		}
-	}
-	return s.known(err).Status < http.StatusInternalServerError
-}
-
 // readAttempt reads the headers that count before the body.
 func (s *Server) readAttempt(ctx *Context) error {
 	op := ctx.operation
 	var err error
-	if ctx.has(KeyHeader) || op.Key == schema.KeyRequired {
-		if ctx.key, err = readKey(ctx.Header(KeyHeader)); err != nil {
+	if ctx.has(schema.KeyHeader) || op.Key == schema.KeyRequired {
+		if ctx.key, err = readKey(ctx.Header(schema.KeyHeader)); err != nil {
 			return err
 		}
 	}
-	ifMatch := ctx.Header(ifMatchHeader)
-	if op.IfMatch != "" && ctx.has(ifMatchHeader) {
+	ifMatch := ctx.Header(schema.IfMatchHeader)
+	if op.IfMatch != "" && ctx.has(schema.IfMatchHeader) {
 		if ctx.ifMatch, err = parseIfMatch(op.IfMatch, ifMatch); err != nil {
 			return err
 		}
@@ -174,41 +142,21 @@ func readKey(header string) (string, error) {
 	switch length := len([]rune(header)); {
 	case header == "":
 		wrong = fmt.Sprintf("is missing or empty: send the header with a key of your choice, 1 to %d printable ASCII "+
-			"characters, the same with each attempt at one request and a new one with the next request", maxKeyLength)
-	case length > maxKeyLength:
-		wrong = fmt.Sprintf("has %d characters; at most %d are allowed", length, maxKeyLength)
+			"characters, the same with each attempt at one request and a new one with the next request", schema.MaxKeyLength)
+	case length > schema.MaxKeyLength:
+		wrong = fmt.Sprintf("has %d characters; at most %d are allowed", length, schema.MaxKeyLength)
 	case strings.ContainsFunc(header, func(r rune) bool { return r < ' ' || r > '~' }):
 		wrong = "holds characters that are not printable ASCII: use letters, digits and punctuation, such as a UUID"
 	default:
 		return header, nil
 	}
-	return "", Unreadable(KeyHeader, validate.Constraint{}, wrong)
+	return "", validate.Unreadable(schema.KeyHeader, validate.Constraint{}, wrong)
 }
 
-// once is an operation with the headers of its idempotency key, unless it finds the key itself.
+// once is an operation that reads the headers of its idempotency key, unless it finds the key itself.
 func (s *Server) once(op operation) operation {
-	final := slices.Clone(op.Errors)
-	if op.IfMatch != "" {
-		final = append(final, &problem.VersionError{What: op.IfMatch, Current: 4})
-	}
-	op.Errors = append(slices.Clone(final), &idempotency.RunningError{})
 	if op.Key == schema.KeyOwn {
 		return op
-	}
-	optional := op.Key == schema.KeyOptional
-	key := HeaderParameter(KeyHeader, !optional, maxKeyLength, s.config.Idempotency.Description,
-		"8e03978e-40d5-43dd-bc93-6894a57f9324")
-	key.Schema.Pattern = `^[ -~]*$`
-	if optional {
-		key.Schema.Pattern = `^[ -~]+$`
-	}
-	op.parameters = append(slices.Clone(op.parameters), key)
-	if op.IfMatch != "" {
-		ifMatch := HeaderParameter(ifMatchHeader, false, 0,
-			"Makes the change only if "+op.IfMatch+" has one of these ETags. A weak one (W/) matches none, and * any.",
-			`"3"`)
-		ifMatch.Schema.Pattern = entityTags
-		op.parameters = append(op.parameters, ifMatch)
 	}
 	for _, name := range parameter.FindAllString(op.Location, -1) {
 		if !hasField(op.Answer(), strings.Trim(name, "{}")) {
@@ -216,18 +164,6 @@ func (s *Server) once(op operation) operation {
 		}
 	}
 	op.read = s.readAttempt
-	op.describe = func(described *huma.Operation) {
-		statuses := []int{op.Status}
-		for _, err := range final {
-			if s.isFinal(err) {
-				statuses = append(statuses, s.known(err).Status)
-			}
-		}
-		for _, status := range statuses {
-			described.Responses[strconv.Itoa(status)].Headers[ReplayedHeader] = ResponseHeader(huma.TypeString,
-				"true: this is the answer to an earlier attempt.")
-		}
-	}
 	return op
 }
 

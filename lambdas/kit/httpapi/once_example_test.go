@@ -55,12 +55,9 @@ var makeLink = schema.Operation[schema.None, Link, Link]{
 // A link is created once, however often the request is sent, and a refusal is repeated unchanged.
 func ExampleBind() {
 	server := httpapi.New(httpapi.Config{
-		Platform: schema.Platform{Name: "links", Title: "Links", Routes: schema.Routes(makeLink)},
-		Callers: map[schema.Caller]httpapi.Identity{
-			schema.CallerUser: httpapi.ByToken("token", "A token of the user.")},
-		Idempotency: httpapi.Idempotency{Keys: &remembered{answers: map[string]idempotency.Response{}},
-			Description: "A key of the caller's choice."},
-		Log: slog.New(slog.DiscardHandler),
+		Platform:    schema.Platform{Name: "links", Title: "Links", Routes: schema.Routes(makeLink)},
+		Idempotency: httpapi.Idempotency{Keys: &remembered{answers: map[string]idempotency.Response{}}},
+		Log:         slog.New(slog.DiscardHandler),
 	})
 	links := map[string]Link{}
 	httpapi.Bind(server, makeLink, func(_ context.Context, r httpapi.Request[schema.None, Link]) (Link, error) {
@@ -76,11 +73,11 @@ func ExampleBind() {
 	for _, key := range []string{"a", "a", "b", "b", ""} {
 		request := httptest.NewRequest(http.MethodPost, "/links", strings.NewReader(`{"name":"home"}`))
 		request.Header.Set("Content-Type", "application/json")
-		request.Header.Set(httpapi.KeyHeader, key)
+		request.Header.Set(schema.KeyHeader, key)
 		response := httptest.NewRecorder()
 		handler.ServeHTTP(response, request.WithContext(
 			kit.WithInvocation(request.Context(), kit.Invocation{Claims: map[string]string{"sub": "ann"}})))
-		fmt.Println(response.Code, response.Header().Get(httpapi.ReplayedHeader),
+		fmt.Println(response.Code, response.Header().Get(schema.ReplayedHeader),
 			strings.TrimSpace(response.Body.String())[:26])
 	}
 	// Output:

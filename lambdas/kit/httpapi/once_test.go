@@ -35,7 +35,6 @@ func cancelling(keys idempotency.Claims, log *bytes.Buffer,
 	work func(ctx context.Context, version int) error) *kit.API {
 	s := httpapi.New(httpapi.Config{
 		Platform: shop(), Log: slog.New(slog.NewJSONHandler(log, nil)),
-		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerUser: httpapi.ByToken("token", "A token.")},
 		Idempotency: httpapi.Idempotency{Keys: keys},
 	})
 	httpapi.Bind(s, schema.Operation[orderPath, none, none]{ID: "cancel", Status: http.StatusNoContent,
@@ -110,12 +109,13 @@ func TestIfMatch(t *testing.T) {
 func TestKeyOptional(t *testing.T) {
 	t.Parallel()
 	done := 0
+	undo := schema.Operation[orderPath, none, int]{ID: "undo", Route: "DELETE /orders/{order_id}",
+		Caller: schema.CallerUser, Key: schema.KeyOptional}
 	s := httpapi.New(httpapi.Config{
-		Platform:    shop(),
-		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerUser: httpapi.ByToken("token", "A token.")},
+		Platform:    schema.Platform{Routes: schema.Routes(undo)},
 		Idempotency: httpapi.Idempotency{Keys: &httpapitest.Ledger{Refusal: idempotency.ErrOtherRequest}},
 	})
-	httpapi.Bind(s, schema.Operation[orderPath, none, int]{ID: "cancel", Key: schema.KeyOptional},
+	httpapi.Bind(s, undo,
 		func(context.Context, ofOrder) (int, error) {
 			done++
 			return done, nil
@@ -208,12 +208,14 @@ func TestKeyIsForOneRequest(t *testing.T) {
 func TestKeyed(t *testing.T) {
 	t.Parallel()
 	full := problem.New(http.StatusConflict, "FULL", "the van is full")
+	give := schema.Operation[none, gift, int]{ID: "give", Route: "POST /gifts", Key: schema.KeyOwn,
+		Errors: []error{full}}
 	s := httpapi.New(httpapi.Config{
-		Platform:    one("POST", "/gifts"),
+		Platform:    schema.Platform{Routes: schema.Routes(give)},
 		Idempotency: httpapi.Idempotency{Keys: &oneKey{}},
 	})
 	given := 0
-	httpapi.BindWork(s, schema.Operation[none, gift, int]{ID: "do", Key: schema.KeyOwn, Errors: []error{full}},
+	httpapi.BindWork(s, give,
 		httpapi.Work[none, gift, int]{Key: giftKey,
 			Do: func(context.Context, httpapi.Request[none, gift]) (int, error) {
 				if given++; given == 1 {
@@ -233,12 +235,12 @@ func TestKeyed(t *testing.T) {
 		w := serve(s.Handler(), "POST /gifts", step.body)
 		message := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(w.Body.String()), `{"message":"`), `"}`)
 		if got := fmt.Sprint(w.Code, " ", message, ", ", given, " times"); got != step.want ||
-			w.Header().Get(httpapi.ReplayedHeader) != "" {
+			w.Header().Get(schema.ReplayedHeader) != "" {
 			t.Errorf("%s: got %s, %v; want %s", step.name, got, w.Header(), step.want)
 		}
 	}
 	document := documentOf(t, s)
-	for _, name := range []string{httpapi.KeyHeader, httpapi.ReplayedHeader} {
+	for _, name := range []string{schema.KeyHeader, schema.ReplayedHeader} {
 		if strings.Contains(string(document.JSON), name) {
 			t.Errorf("the document names %s", name)
 		}

@@ -8,11 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/problem"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
-
-const ifMatchHeader = "If-Match"
 
 // noVersion is the version of nothing.
 const noVersion = -1
@@ -61,7 +60,7 @@ func parseIfMatch(what, header string) (precondition, error) {
 		var tag string
 		var weak, ok bool
 		if tag, weak, rest, ok = cutTag(strings.TrimLeft(rest, " \t,")); !ok {
-			return precondition{}, Unreadable(ifMatchHeader, validate.Constraint{},
+			return precondition{}, validate.Unreadable(schema.IfMatchHeader, validate.Constraint{},
 				fmt.Sprintf(`is %s: write the ETag of %s, such as "3" with its quotation marks, a list of these, or *`,
 					validate.Excerpt(header), what))
 		}

@@ -31,6 +31,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
@@ -56,29 +57,14 @@ const (
 	lateReleaseTimeout = 400 * time.Millisecond
 )
 
+// The errors of an attempt.
 var (
-	// ErrOtherRequest says that the key belongs to another request.
-	ErrOtherRequest = errors.New("the idempotency key was used for another request: repeat that one unchanged, or " +
-		"send a new key")
-	// ErrClaimLost says that another attempt has taken the claim over, or the key is
-	// gone. Nothing was written; the next attempt gets the outcome of the request.
-	ErrClaimLost = errors.New("another attempt at the same request has taken over: send it again with the same " +
-		"idempotency key to learn its answer")
+	ErrOtherRequest = problem.ErrOtherRequest
+	ErrClaimLost    = problem.ErrClaimLost
 )
 
 // RunningError says that another attempt at the same request is running.
-type RunningError struct {
-	// Until is when its claim ends, if it does not finish before.
-	Until time.Time
-}
-
-// Error implements error.
-func (e *RunningError) Error() string {
-	return "another attempt at the same request is running: send it again shortly with the same idempotency key"
-}
-
-// RetryAt returns when the claim ends.
-func (e *RunningError) RetryAt() time.Time { return e.Until }
+type RunningError = problem.RunningError
 
 // Response is the answer to a request.
 type Response struct {

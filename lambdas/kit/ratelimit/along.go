@@ -213,7 +213,7 @@ func (c *Call) counted(requests int) {
 
 // limited notes that the call is beyond the limit. The caller holds the lock.
 func (c *Call) limited() error {
-	c.done, c.err = true, &LimitedError{c.state}
+	c.done, c.err = true, &LimitedError{State: c.state}
 	c.window.knows(c.limit.Requests, c.now, true)
 	return c.err
 }

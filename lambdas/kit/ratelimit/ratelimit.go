@@ -10,9 +10,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
-	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -21,41 +18,14 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
-// State is how much of a limit is used.
-type State struct {
-	// Limit is how many calls the window allows, Remaining how many are left.
-	Limit, Remaining int
-	// Reset is when the next window begins.
-	Reset time.Time
-}
-
-// Header returns the headers that report the state at now: RateLimit-Limit, -Remaining and -Reset, in seconds from now,
-// and X-RateLimit-Limit, -Remaining and -Reset, in Unix seconds.
-func (s State) Header(now time.Time) http.Header {
-	limit, remaining := strconv.Itoa(s.Limit), strconv.Itoa(s.Remaining)
-	return http.Header{
-		"Ratelimit-Limit":       {limit},
-		"Ratelimit-Remaining":   {remaining},
-		"Ratelimit-Reset":       {strconv.Itoa(int(math.Ceil(max(0, s.Reset.Sub(now)).Seconds())))},
-		"X-Ratelimit-Limit":     {limit},
-		"X-Ratelimit-Remaining": {remaining},
-		"X-Ratelimit-Reset":     {strconv.FormatInt(s.Reset.Unix(), 10)},
-	}
-}
-
-// LimitedError says that a call is beyond a limit.
-type LimitedError struct{ State }
-
-// Error says when to try again.
-func (e *LimitedError) Error() string {
-	return fmt.Sprintf("more than %d calls in this window: try again after %s", e.Limit,
-		e.Reset.UTC().Format(time.RFC3339))
-}
-
-// RetryAt returns when the next window begins.
-func (e *LimitedError) RetryAt() time.Time { return e.Reset }
+// State is how much of a limit is used, and LimitedError says that a call is beyond one.
+type (
+	State        = problem.State
+	LimitedError = problem.LimitedError
+)
 
 // Counter counts calls in a table. It is safe for concurrent use. Use one Counter for the life of the process: it
 // remembers what it has reserved, and which limits callers have reached.

@@ -63,7 +63,7 @@ func (w *window) take(state *State, now time.Time) (done bool, err error) {
 		return true, nil
 	}
 	if now.Before(w.reached.Add(refuseFor)) {
-		return true, &LimitedError{*state}
+		return true, &LimitedError{State: *state}
 	}
 	return false, nil
 }
@@ -117,7 +117,7 @@ func (w *window) count(state *State, now time.Time, steps bool,
 	w.table = table
 	if !took {
 		w.reached = now
-		return &LimitedError{*state}
+		return &LimitedError{State: *state}
 	}
 	w.joined = w.joined || a.instances > 0
 	w.share += a.ahead

@@ -16,19 +16,19 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
+// The errors of a request that ends without a usable answer. [Do] reads and computes again after ErrStale.
 var (
-	// ErrBusy says that AWS refused a request for load or contention until the
-	// retries ran out. The last attempt changed nothing.
-	ErrBusy = errors.New("too much is going on at once: try again shortly")
-	// ErrUnanswered says that a request had no answer in time, or a broken one. AWS may have carried the request out.
-	ErrUnanswered = errors.New("there was no answer in time: try again shortly")
-	// ErrStale says that the data behind a write has changed since it was read: [Do] reads and computes again.
-	ErrStale = errors.New("it has changed since it was read: try again shortly")
-	// ErrExhausted says that the invocation may make no further attempt.
-	ErrExhausted = errors.New("the invocation has used up its budget of attempts")
+	ErrBusy       = problem.ErrBusy
+	ErrUnanswered = problem.ErrUnanswered
+	ErrStale      = problem.ErrStale
 )
+
+// ErrExhausted says that the invocation may make no further attempt.
+var ErrExhausted = errors.New("the invocation has used up its budget of attempts")
 
 const (
 	// Attempts limits the attempts at one request.

@@ -53,7 +53,7 @@ func TestNoRouteWithoutAccount(t *testing.T) {
 				"iat": fmt.Sprint(w.Read().Unix())}, Groups: []string{"admin"},
 			SourceAddress: "203.0.113.7",
 		})))
-		var answer api.ErrorResponse
+		var answer lingible.ErrorResponse
 		_ = json.Unmarshal(recorder.Body.Bytes(), &answer)
 		return recorder.Code, answer.ErrorCode
 	}

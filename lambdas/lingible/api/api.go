@@ -38,18 +38,8 @@ type API struct {
 	Clock wire.Clock
 }
 
-// maxBody is how many bytes a body has at most: a submission of the longest texts fits in, also with
-// each character escaped.
-const maxBody = 32 << 10
-
 // Handler returns the handler of the routes.
 func (a *API) Handler() *kit.API { return newServer(a).Handler() }
-
-// Document returns the OpenAPI 3.1 document of all routes, as JSON.
-func Document() ([]byte, error) {
-	// The examples of errors have a time.
-	return newServer(&API{Clock: func() time.Time { return time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC) }}).Document()
-}
 
 // server has the routes with their operations.
 type server struct {
@@ -58,35 +48,17 @@ type server struct {
 }
 
 func newServer(a *API) *server {
-	user := httpapi.ByToken("userToken", "A token of this platform's issuer. The user is its subject.")
-	admin := httpapi.ByToken("adminToken", "A token of this platform's issuer, of a user in the group admin.")
-	user.Errors = []error{lingible.ErrUserDeleted}
-	admin.Errors = user.Errors
 	s := &server{service: a.Service, Server: httpapi.New(httpapi.Config{
 		Platform: lingible.Platform(),
 		Extra:    a.Extra,
-		Description: "People translate slang into standard English and back, submit terms to a lexicon and vote on " +
-			"them, see what is trending, and take a quiz. Fields and query parameters that this description does not " +
-			"name are ignored, null is the same as an optional field left out, and a body without a Content-Type is " +
-			"taken for JSON.",
-		Callers:      map[schema.Caller]httpapi.Identity{schema.CallerUser: user, lingible.CallerAdmin: admin},
-		Admit:        a.admit,
-		MaxBodyBytes: maxBody,
-		WorkTime:     a.WorkTime,
-		Errors:       failures(a.Clock),
-		Limiter:      a.Limiter,
+		Admit:    a.admit,
+		WorkTime: a.WorkTime,
+		Limiter:  a.Limiter,
 		// The operations read and write tables, ask models, and read the lexicon of Amazon S3.
 		CountWhileReading: true,
 		Idempotency: httpapi.Idempotency{
 			Keys:  userKeys{a.Keys},
 			Claim: idempotency.WithWrite,
-			Description: "A key of the caller's choice, in printable ASCII; without one the request is carried out " +
-				"each time. The same request with the same key is carried out once and answered alike for 24 hours, " +
-				"also if it was refused; with another request the key is refused. " +
-				"Two requests are the same if method, path and body are, byte for byte. " +
-				"A body of the wrong form does not use its key up, nor does a request that is refused for the " +
-				"caller's tier, or fails for a reason that passes (409 with Retry-After, 429, 5xx).",
-			Passing: []error{&lingible.UsageError{}, &lingible.SubscriptionError{}, lingible.ErrUserDeleted},
 		},
 		Log:   a.Log,
 		Clock: a.Clock,
@@ -96,7 +68,7 @@ func newServer(a *API) *server {
 	s.bindSlang()
 	s.bindQuiz()
 	httpapi.BindHealth(s.Server, lingible.ReadHealth)
-	httpapi.BindDocument(s.Server, lingible.ReadDocument, Document)
+	httpapi.BindDocument(s.Server, lingible.ReadDocument)
 	return s
 }
 

@@ -2,10 +2,8 @@ package api
 
 import (
 	"context"
-	"slices"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -19,9 +17,7 @@ type (
 )
 
 func (s *server) bindTranslations() {
-	translate := lingible.Translate
-	translate.Errors = append(slices.Clone(translate.Errors), &model.Error{})
-	httpapi.Bind(s.Server, translate,
+	httpapi.Bind(s.Server, lingible.Translate,
 		func(ctx context.Context, r requestWith[lingible.TranslationInput]) (lingible.ChargedTranslation, error) {
 			return s.service.Translate(ctx, callerFrom(ctx), r.Body)
 		})

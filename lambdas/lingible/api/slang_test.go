@@ -94,7 +94,7 @@ func TestAdministrators(t *testing.T) {
 			if err := json.Unmarshal(answer, &response); err != nil {
 				t.Fatal(err)
 			}
-			var body api.ErrorResponse
+			var body lingible.ErrorResponse
 			if err := json.Unmarshal([]byte(response.Body), &body); err != nil {
 				t.Fatal(err)
 			}

@@ -8,12 +8,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/model"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
@@ -21,7 +21,7 @@ import (
 func began() time.Time { return time.Date(2026, 2, 2, 15, 30, 0, 0, time.UTC) }
 
 // described is the document, read and parsed once.
-var described = httpapitest.Once(api.Document)
+var described = httpapitest.Once(lingible.Platform())
 
 func suite(t testing.TB) httpapitest.Suite {
 	t.Helper()

@@ -16,9 +16,9 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema/model"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 

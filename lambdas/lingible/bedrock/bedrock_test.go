@@ -14,9 +14,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema/model"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cache"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema/model"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 

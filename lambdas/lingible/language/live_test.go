@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema/model"
 )
 
 // exports are exports of one term each, whose digest is its name.

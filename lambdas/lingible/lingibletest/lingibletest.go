@@ -14,11 +14,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/model"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 

@@ -35,9 +35,6 @@ type API struct {
 // Handler returns the handler of the routes.
 func (a *API) Handler() *kit.API { return newServer(a).Handler() }
 
-// Document returns the OpenAPI 3.1 document of all routes, as JSON.
-func Document() ([]byte, error) { return newServer(&API{}).Document() }
-
 // server has the routes with their operations.
 type server struct {
 	*httpapi.Server
@@ -46,34 +43,15 @@ type server struct {
 
 func newServer(a *API) *server {
 	s := &server{service: a.Service, Server: httpapi.New(httpapi.Config{
-		Platform: todo.Platform(),
-		Extra:    a.Extra,
-		Description: "Users keep tasks of their own. Unknown fields, fields that stand twice, and unknown, empty or " +
-			"repeated query parameters are refused. A body without a Content-Type is taken for JSON. Moments are " +
-			"whole seconds in UTC.",
-		Strict: true,
-		Callers: map[schema.Caller]httpapi.Identity{
-			schema.CallerUser: httpapi.ByToken("userToken",
-				"A token of this platform's issuer. The user is its subject."),
-		},
-		Errors: failures(),
-		Idempotency: httpapi.Idempotency{
-			Keys: a.Keys, Claim: idempotency.WithWrite,
-			Description: "A key of the caller's choice, in printable ASCII. The same request with the same key is " +
-				"carried out once and answered alike for 24 hours; with another request the key is refused. " +
-				"Two requests are the same if method, path, If-Match and body are, byte for byte. " +
-				"The answer may be a refusal: of a task that is missing, completed or has another version, of a user " +
-				"who exists, or of an address that is taken. " +
-				"A request that fails validation does not use its key up, nor does one that fails for want of a " +
-				"user, or for a reason that passes (409 with Retry-After, 429, 5xx).",
-			Passing: []error{todo.ErrUserNotFound, todo.ErrUserBeingDeleted},
-		},
-		Log:   a.Log,
-		Clock: a.Clock,
+		Platform:    todo.Platform(),
+		Extra:       a.Extra,
+		Idempotency: httpapi.Idempotency{Keys: a.Keys, Claim: idempotency.WithWrite},
+		Log:         a.Log,
+		Clock:       a.Clock,
 	})}
 	s.bindUsers()
 	s.bindTasks()
-	httpapi.BindDocument(s.Server, todo.ReadDocument, Document)
+	httpapi.BindDocument(s.Server, todo.ReadDocument)
 	httpapi.BindHealth(s.Server, todo.ReadHealth)
 	return s
 }

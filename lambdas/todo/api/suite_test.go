@@ -15,7 +15,7 @@ import (
 )
 
 // described is the document, read and parsed once.
-var described = httpapitest.Once(api.Document)
+var described = httpapitest.Once(todo.Platform())
 
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
+	"github.com/onesynth-cdk/onesynth/schema/model"
 )
 
 // CheckFailures makes the model fail in each way. It checks that the error is a [*model.Error] that says why, and that

@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/openapi"
 )
 
 // Document is the part of an OpenAPI document that tests read.
@@ -34,14 +35,14 @@ type Document struct {
 	JSON []byte `json:"-"`
 }
 
-// Once returns a function that reads and parses a document when it is first called.
-func Once(read func() ([]byte, error)) func(testing.TB) Document {
+// Once returns a function that makes and parses the document of a platform when it is first called.
+func Once(platform schema.Platform) func(testing.TB) Document {
 	var once sync.Once
 	var parsed Document
 	return func(t testing.TB) Document {
 		t.Helper()
 		once.Do(func() {
-			body, err := read()
+			body, err := openapi.Document(platform)
 			if err != nil {
 				t.Fatal(err)
 			}

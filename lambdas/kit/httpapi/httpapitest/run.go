@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/internal/standin"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
@@ -105,7 +104,7 @@ type call struct {
 func (c call) String() string { return c.OperationID + " " + c.method + " " + c.path }
 
 // isOnce reports whether the operation is carried out once for each idempotency key.
-func (c call) isOnce() bool { return c.header.Get(httpapi.KeyHeader) != "" }
+func (c call) isOnce() bool { return c.header.Get(schema.KeyHeader) != "" }
 
 func (c call) with(name, value string) call {
 	c.header = c.header.Clone()

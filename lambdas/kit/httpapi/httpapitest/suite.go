@@ -21,7 +21,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -97,7 +96,7 @@ func (s Suite) calls(t testing.TB, d Document) (calls []call) {
 				c.path = strings.ReplaceAll(c.path, "{"+p.Name+"}", url.PathEscape(example))
 			case p.In == "query" && p.Required:
 				c.query = url.Values{p.Name: {example}}
-			case p.In == "header" && p.Name == httpapi.KeyHeader:
+			case p.In == "header" && p.Name == schema.KeyHeader:
 				c.header.Set(p.Name, rand.Text())
 			case p.In == "header" && p.Required:
 				c.header.Set(p.Name, example)
@@ -258,7 +257,7 @@ func (s Suite) testBody(t *testing.T, api *run, c call) {
 	}
 	for _, body := range []string{
 		"", "{", c.body + "{}", "\xef\xbb\xbf" + c.body, "{\"x\":\"\xff\"}", "[]", "null", "7", `"x"`,
-		c.body + strings.Repeat(" ", int(cmp.Or(api.MaxBodyBytes, kit.DefaultMaxBodyBytes))),
+		c.body + strings.Repeat(" ", int(cmp.Or(api.MaxBodyBytes, problem.DefaultMaxBodyBytes))),
 	} {
 		other := c
 		other.body = body
@@ -392,9 +391,9 @@ func (s Suite) testKeys(t *testing.T, api *run, c call) {
 	}
 	without := c
 	without.header = c.header.Clone()
-	without.header.Del(httpapi.KeyHeader)
-	if slices.ContainsFunc(c.Parameters, func(p Parameter) bool { return p.Name == httpapi.KeyHeader && p.Required }) {
-		api.refuses(t, without, "no key", httpapi.KeyHeader)
+	without.header.Del(schema.KeyHeader)
+	if slices.ContainsFunc(c.Parameters, func(p Parameter) bool { return p.Name == schema.KeyHeader && p.Required }) {
+		api.refuses(t, without, "no key", schema.KeyHeader)
 	} else {
 		api.Refusal = errors.New("there is no key")
 		api.answers(t, without, "no key")
@@ -402,13 +401,13 @@ func (s Suite) testKeys(t *testing.T, api *run, c call) {
 	}
 	c.body += " "
 	for name, key := range refused {
-		other := c.with(httpapi.KeyHeader, key)
-		api.refuses(t, other, name, httpapi.KeyHeader)
+		other := c.with(schema.KeyHeader, key)
+		api.refuses(t, other, name, schema.KeyHeader)
 		other.body = "{"
-		api.refuses(t, other, name+" and a bad body", httpapi.KeyHeader)
+		api.refuses(t, other, name+" and a bad body", schema.KeyHeader)
 	}
 	for _, key := range []string{"k", "a key with blanks~", strings.Repeat("k", 255)} {
-		api.answers(t, c.with(httpapi.KeyHeader, key), "the key "+key)
+		api.answers(t, c.with(schema.KeyHeader, key), "the key "+key)
 	}
 	for _, refusal := range []error{&idempotency.RunningError{Until: time.Now()}, idempotency.ErrOtherRequest,
 		errors.New("a secret")} {
@@ -444,7 +443,7 @@ func (s Suite) testIfMatch(t *testing.T, api *run, c call) {
 func (s Suite) testLog(t *testing.T, api *run, c call) {
 	const secret = "xyzzy"
 	requests := []call{c, c, c.with("If-Match", secret),
-		c.with("If-Match", `"`+secret+`"`).with(httpapi.KeyHeader, secret)}
+		c.with("If-Match", `"`+secret+`"`).with(schema.KeyHeader, secret)}
 	requests[0].query, requests[1].path = url.Values{secret: {secret}, "q": {secret}}, c.path+"?x=%zz"+secret
 	if c.form != nil {
 		for _, body := range []string{"{" + secret, `{"` + secret + `":"` + secret + `"}`,
@@ -496,7 +495,7 @@ func (s Suite) Fuzz(f *testing.F, more ...string) {
 			Headers: maps.Clone(needed),
 		}
 		event.Headers["authorization"] = authorization
-		event.Headers[strings.ToLower(httpapi.KeyHeader)], event.Headers[header] = key, value
+		event.Headers[strings.ToLower(schema.KeyHeader)], event.Headers[header] = key, value
 		event.RequestContext.HTTP.Method, event.RequestContext.HTTP.SourceIP = method, "203.0.113.7"
 		event.RequestContext.Authorizer = &events.APIGatewayV2HTTPRequestContextAuthorizerDescription{
 			JWT: &events.APIGatewayV2HTTPRequestContextAuthorizerJWTDescription{Claims: claims},

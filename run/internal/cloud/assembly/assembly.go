@@ -65,6 +65,8 @@ type Stack struct {
 	Name string
 	// DisplayID is what the CDK calls the stack: its name, or the way to it through stages, such as Dev/Ask.
 	DisplayID string
+	// Path is that of its template.
+	Path string
 	// Selected says that the stack is one of the chosen.
 	Selected bool
 	Region   string
@@ -365,7 +367,7 @@ func (a *Assembly) read(options Options) error {
 				return err
 			}
 			stack := &Stack{
-				Name: file.Stack, DisplayID: file.DisplayID, Region: cmp.Or(file.Region, options.Region),
+				Name: file.Stack, DisplayID: file.DisplayID, Path: file.Path, Region: cmp.Or(file.Region, options.Region),
 				Account: cmp.Or(file.Account, options.Account),
 				options: options, assembly: a,
 			}

@@ -21,8 +21,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		server := httpapi.New(httpapi.Config{Platform: joined, Log: e.Log, Callers: map[schema.Caller]httpapi.Identity{
-			schema.CallerUser: httpapi.ByToken("userToken", "The user is the token's subject.")}})
+		server := httpapi.New(httpapi.Config{Platform: joined, Log: e.Log})
 		httpapi.Bind(server, own.SetCourse,
 			func(ctx context.Context, r httpapi.Request[own.AttemptParams, own.Course]) (schema.None, error) {
 				return schema.None{}, dynamo.UnlessStale(db.Update(ctx, "SetCourse", []any{r.Params.ID},

@@ -22,8 +22,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		server := httpapi.New(httpapi.Config{Platform: joined, Log: e.Log, Callers: map[schema.Caller]httpapi.Identity{
-			schema.CallerUser: httpapi.ByToken("userToken", "The user is the token's subject.")}})
+		server := httpapi.New(httpapi.Config{Platform: joined, Log: e.Log})
 		httpapi.Bind(server, own.SetProject,
 			func(ctx context.Context, r httpapi.Request[own.TaskParams, own.Project]) (schema.None, error) {
 				set := expression.Set(dynamo.Name("project"), expression.Value(r.Body.Project)).

@@ -35,7 +35,7 @@ func main() {
 			func(ctx context.Context, r httpapi.Request[own.UserParams, schema.None]) (own.Report, error) {
 				return count(ctx, r.Params.User)
 			})
-		httpapi.BindDocument(server, own.ReadReports, server.Document)
+		httpapi.BindDocument(server, own.ReadReports)
 		return server.Handler(), nil
 	})
 }

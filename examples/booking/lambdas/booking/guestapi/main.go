@@ -41,12 +41,8 @@ func serve(e kit.Environment, platform schema.Platform, key dynamo.CursorKey) (*
 	}
 	service := &booking.Service{DB: db, CursorKey: key}
 	server := httpapi.New(httpapi.Config{
-		Platform: platform, Log: e.Log, Limiter: ratelimit.New(db, "Requests", nil), Strict: true,
-		Callers: map[schema.Caller]httpapi.Identity{
-			schema.CallerUser: httpapi.ByToken("userToken", "The guest is the token's subject.")},
-		Idempotency: httpapi.Idempotency{Keys: idempotency.New(db, "Requests", nil),
-			Description: "A key of the caller's choice: a repeat with it books no second room.",
-			Passing:     []error{hotel.ErrFull, hotel.ErrFree}},
+		Platform: platform, Log: e.Log, Limiter: ratelimit.New(db, "Requests", nil),
+		Idempotency: httpapi.Idempotency{Keys: idempotency.New(db, "Requests", nil)},
 	})
 	httpapi.Bind(server, hotel.ListRooms, func(ctx context.Context, _ request) ([]hotel.Room, error) {
 		return service.Rooms(ctx)

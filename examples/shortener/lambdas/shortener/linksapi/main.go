@@ -29,11 +29,8 @@ func main() {
 		}
 		service := &shortener.Service{DB: db, CursorKey: key}
 		server := httpapi.New(httpapi.Config{
-			Platform: links.Platform(), Log: e.Log, Limiter: ratelimit.New(db, "Requests", nil), Strict: true,
-			Callers: map[schema.Caller]httpapi.Identity{
-				schema.CallerUser: httpapi.ByToken("userToken", "The user is the token's subject.")},
-			Idempotency: httpapi.Idempotency{Keys: idempotency.New(db, "Requests", nil),
-				Description: "A key of the caller's choice: a repeat with it makes no second link."},
+			Platform: links.Platform(), Log: e.Log, Limiter: ratelimit.New(db, "Requests", nil),
+			Idempotency: httpapi.Idempotency{Keys: idempotency.New(db, "Requests", nil)},
 		})
 		httpapi.Bind(server, links.CreateLink,
 			func(ctx context.Context, r httpapi.Request[schema.None, links.Link]) (links.Link, error) {

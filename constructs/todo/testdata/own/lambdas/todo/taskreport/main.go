@@ -20,8 +20,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		server := httpapi.New(httpapi.Config{Platform: joined, Log: e.Log, Callers: map[schema.Caller]httpapi.Identity{
-			schema.CallerUser: httpapi.ByToken("userToken", "The user is the token's subject.")}})
+		server := httpapi.New(httpapi.Config{Platform: joined, Log: e.Log})
 		httpapi.Bind(server, own.Report,
 			func(ctx context.Context, r httpapi.Request[schema.None, schema.None]) (counts own.Counts, err error) {
 				_, err = db.Get(ctx, "GetTaskCounts", &counts, "COUNTS#"+r.Caller.ID, "METADATA")

@@ -1,4 +1,4 @@
-package httpapi
+package openapi
 
 import (
 	"fmt"
@@ -7,13 +7,10 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
-)
 
-// GatewayError is the form of Amazon API Gateway's own errors. An HTTP API cannot give these another form ("Choose
-// between REST APIs and HTTP APIs", API Gateway developer guide: only REST APIs have custom gateway responses).
-type GatewayError struct {
-	Message string `json:"message" doc:"What went wrong: the name of the status." example:"Unauthorized"`
-}
+	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
+)
 
 // ofGateway says in the document which requests no function answers.
 const ofGateway = ` Amazon API Gateway answers some requests itself, with {"message": "..."} and the name of the status: ` +
@@ -23,10 +20,9 @@ const ofGateway = ` Amazon API Gateway answers some requests itself, with {"mess
 
 // describeGateway adds to an operation the errors of Amazon API Gateway that a caller has to
 // expect. Where the platform has an error of the same status, the response has both forms.
-func (s *operations) describeGateway(operation *huma.Operation) {
+func (d *document) describeGateway(operation *huma.Operation, route schema.Route) {
 	statuses := []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
-	route, _ := s.route(operation.OperationID)
-	if s.needsToken(route) || route.Caller.Authorizer != "" {
+	if d.needsToken(route) || route.Caller.Authorizer != "" {
 		statuses = append(statuses, http.StatusUnauthorized)
 	}
 	if route.Caller.Authorizer != "" || route.Caller.IAM {
@@ -35,24 +31,23 @@ func (s *operations) describeGateway(operation *huma.Operation) {
 	if hasBody(operation) {
 		statuses = append(statuses, http.StatusRequestEntityTooLarge)
 	}
-	form := s.document.Components.Schemas.Schema(reflect.TypeFor[GatewayError](), true, "")
+	form := d.forms.Schema(reflect.TypeFor[problem.GatewayError](), true, "")
 	for _, status := range statuses {
 		name := http.StatusText(status)
 		response := operation.Responses[strconv.Itoa(status)]
 		if response == nil {
 			operation.Responses[strconv.Itoa(status)] = &huma.Response{
-				Description: name + ", from Amazon API Gateway", Content: JSON(form, GatewayError{name}),
+				Description: name + ", from Amazon API Gateway", Content: content(form, problem.GatewayError{Message: name}),
 			}
 			continue
 		}
 		response.Description += fmt.Sprintf("; from Amazon API Gateway {\"message\":%q}", name)
 		if content := response.Content["application/json"]; content != nil && content.Schema.Ref != form.Ref {
-			forms := []*huma.Schema{content.Schema, form}
-			content.Schema = &huma.Schema{OneOf: forms}
-			if own := s.document.Components.Schemas.SchemaFromRef(forms[0].Ref); own != nil &&
-				own.Properties["message"] != nil {
+			forms := []*Form{content.Schema, form}
+			content.Schema = &Form{OneOf: forms}
+			if own := d.forms.SchemaFromRef(forms[0].Ref); own != nil && own.Properties["message"] != nil {
 				// An error of the platform has the gateway's form, too.
-				content.Schema = &huma.Schema{AnyOf: forms}
+				content.Schema = &Form{AnyOf: forms}
 			}
 		}
 	}

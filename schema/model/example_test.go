@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
+	"github.com/onesynth-cdk/onesynth/schema/model"
 )
 
 // Rules tell why a model came to no result, without a client of one.

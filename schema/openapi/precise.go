@@ -1,4 +1,4 @@
-package httpapi
+package openapi
 
 import (
 	"cmp"
@@ -11,37 +11,37 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/schema"
-	"github.com/onesynth-cdk/onesynth/schema/openapi"
 )
 
 // precise makes the document of an operation as strict as its rules, where the form that huma
 // checks allows more.
-func (s *Server) precise(op operation, in *inputForm) {
+func (d *document) precise(o *operation) {
+	in, op, strict := o.input, o.declared, d.platform.API.Strict
 	declared := map[*huma.Param]bool{}
-	for _, p := range in.parameters {
+	for _, p := range in.Parameters {
 		declared[p.Param] = true
-		in.keep(p.Schema, p.field.Tag.Get("strict"))
+		in.keep(p.Schema, p.Field.Tag.Get("strict"))
 	}
 	places := map[string]string{}
 	addStrictFields(places, "body", op.Body())
 	maps.Copy(places, op.Strict)
 	for place, tag := range places {
-		if form := in.at(place); form != nil {
+		if form := o.at(place); form != nil {
 			in.keep(form, tag)
 		}
 	}
-	for _, parameter := range in.operation.Parameters {
+	for _, parameter := range o.Parameters {
 		// An empty query parameter counts as left out, unless it is a list.
-		parameter.AllowEmptyValue = parameter.In == "query" && !parameter.Required && !s.config.Strict &&
-			parameter.Schema.Type != huma.TypeArray
+		parameter.AllowEmptyValue = parameter.In == "query" && !parameter.Required && !strict &&
+			parameter.Schema.Type != List
 		// A header that is empty counts as left out, unless its field has a minLength, and strict servers refuse a
 		// query parameter that is empty.
-		if form := parameter.Schema; form.Type == huma.TypeString && form.Format == "" && len(form.Enum) == 0 {
+		if form := parameter.Schema; form.Type == Text && form.Format == "" && len(form.Enum) == 0 {
 			least := 1
 			switch {
 			case parameter.In == "header" && !parameter.Required && !declared[parameter]:
 				form.MinLength = nil
-			case parameter.In == "query" && s.config.Strict:
+			case parameter.In == "query" && strict:
 				form.MinLength = &least
 			}
 		}
@@ -49,33 +49,33 @@ func (s *Server) precise(op operation, in *inputForm) {
 	if len(op.Variants) == 0 {
 		return
 	}
-	base := in.form
-	var union huma.Schema
+	base := in.Body
+	var union Form
 	for _, variant := range op.Variants {
 		form := *base
 		form.Properties = maps.Clone(base.Properties)
 		form.Required = slices.Concat(base.Required, variant.Required)
 		for _, name := range variant.Required {
-			form.Properties[name] = changedForm(form.Properties[name], func(field *huma.Schema) {
+			form.Properties[name] = changedForm(form.Properties[name], func(field *Form) {
 				field.Nullable = false
 			})
 		}
 		for name, tag := range variant.Strict {
-			form.Properties[name] = changedForm(form.Properties[name], func(field *huma.Schema) {
+			form.Properties[name] = changedForm(form.Properties[name], func(field *Form) {
 				in.keep(field, tag)
 			})
 		}
 		union.OneOf = append(union.OneOf, &form)
 	}
-	in.operation.RequestBody.Content["application/json"].Schema = &union
+	o.RequestBody.Content["application/json"].Schema = &union
 }
 
 // at is the form of the value at a place such as "body.options[1]" or "query.limit"; nil: there is none.
-func (in *inputForm) at(place string) *huma.Schema {
-	form, steps := in.form, strings.FieldsFunc(place, func(r rune) bool { return strings.ContainsRune(".[]", r) })
+func (o *operation) at(place string) *Form {
+	form, steps := o.input.Body, strings.FieldsFunc(place, func(r rune) bool { return strings.ContainsRune(".[]", r) })
 	if steps[0] != "body" {
 		form = nil
-		for _, p := range in.operation.Parameters {
+		for _, p := range o.Parameters {
 			if p.In == steps[0] && p.Name == steps[1] {
 				form, steps = p.Schema, steps[1:]
 			}
@@ -86,29 +86,29 @@ func (in *inputForm) at(place string) *huma.Schema {
 		case form == nil:
 			return nil
 		case err == nil:
-			form = openapi.Resolved(in, form.Items)
+			form = Resolved(o.input, form.Items)
 		default:
-			form = openapi.Resolved(in, form.Properties[step])
+			form = Resolved(o.input, form.Properties[step])
 		}
 	}
 	return form
 }
 
-func changedForm(form *huma.Schema, change func(*huma.Schema)) *huma.Schema {
+func changedForm(form *Form, change func(*Form)) *Form {
 	changed := *form
 	change(&changed)
 	return &changed
 }
 
 // dayOrEmpty says that a text is a day as YYYY-MM-DD, or empty. Whether null is allowed stays as it was.
-func dayOrEmpty(form *huma.Schema) {
+func dayOrEmpty(form *Form) {
 	if len(form.AnyOf) > 0 {
 		return // another operation with the same body has said it
 	}
 	none := 0
-	form.AnyOf = []*huma.Schema{{Type: huma.TypeString, Format: "date"}, {Type: huma.TypeString, MaxLength: &none}}
+	form.AnyOf = []*Form{{Type: Text, Format: "date"}, {Type: Text, MaxLength: &none}}
 	if form.Nullable {
-		form.AnyOf = append(form.AnyOf, &huma.Schema{Type: "null"})
+		form.AnyOf = append(form.AnyOf, &Form{Type: "null"})
 	}
 	form.Type, form.Nullable, form.Pattern, form.PatternDescription = "", false, "", ""
 }
@@ -148,10 +148,10 @@ func addStrictFields(places map[string]string, place string, form reflect.Type) 
 }
 
 // keep makes a form as strict as a tag strict says. It panics for a tag that has no meaning.
-func (in *inputForm) keep(form *huma.Schema, tag string) {
+func (in *Input) keep(form *Form, tag string) {
 	rules, err := schema.StrictRules(tag)
 	if err != nil {
-		panic("httpapi: " + err.Error())
+		panic("openapi: " + err.Error())
 	}
 	for _, rule := range rules {
 		switch rule.Name {
@@ -175,9 +175,9 @@ func (in *inputForm) keep(form *huma.Schema, tag string) {
 				form.MinItems, form.UniqueItems = &entries, true
 			}
 		case "each":
-			in.keep(openapi.Resolved(in, form.Items), rule.Value)
+			in.keep(Resolved(in, form.Items), rule.Value)
 		case "null":
-			*form = huma.Schema{Type: "null", Description: cmp.Or(rule.Value, form.Description)}
+			*form = Form{Type: "null", Description: cmp.Or(rule.Value, form.Description)}
 		case "one":
 			form.Enum = nil
 			for text := range strings.SplitSeq(rule.Value, "|") {
