@@ -309,8 +309,8 @@ const fileServer = module + "lambdas/kit/site"
 
 // language is what the contracts of platforms are written in: of this module, they need nothing else.
 var language = []string{
-	module + "schema", module + "schema/finding", module + "schema/problem", module + "schema/validate",
-	module + "schema/wire", module + "internal/cron",
+	module + "schema", module + "schema/finding", module + "schema/model", module + "schema/problem",
+	module + "schema/validate", module + "schema/wire", module + "internal/cron",
 }
 
 // A contract says what a platform is. Constructs and handlers both read it, so it needs neither of them, nothing of

@@ -83,6 +83,7 @@ func (p Platform) Validate() error {
 		f.add("Name", quoted(p.Name), "write lower-case letters and digits: it names the platform's packages")
 	}
 	p.Database.validate(f)
+	p.validateKeyLengths(f)
 	unique(f, "Lakes", p.Lakes, func(l Lake) string { return l.Name })
 	for _, l := range p.Lakes {
 		l.validate(f, "Lakes["+l.Name+"]", p.Database)

@@ -163,6 +163,10 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 	described = described.Join(d.Own.Own)
 	props.Accept(described.Name, scope, id, d.compare(described))
 	p.initialise(of, scope, id, described, d)
+	for _, warning := range described.Warnings() {
+		awscdk.Annotations_Of(of).AddWarningV2(jsii.String("@onesynth/platform:keyLength"),
+			jsii.String(warning.String()))
+	}
 	p.addSecrets()
 	p.addBuckets()
 	p.addQueues()

@@ -23,10 +23,14 @@ func (s *Suite) Assembly(t testing.TB) string {
 	return folder
 }
 
-// Document returns the OpenAPI document of the only API of the assembly that has one, as `onesynth openapi` prints it.
+// Document returns the OpenAPI document of the only API of the Stack that has one, as the synth has written it.
 func (s *Suite) Document(t testing.TB) []byte {
 	t.Helper()
-	read, err := document.Read(document.Options{Assembly: s.Assembly(t)})
+	options := document.Options{Assembly: s.Assembly(t)}
+	if s.Stack != "" {
+		options.Stacks = []string{s.Stack}
+	}
+	read, err := document.Read(options)
 	if err != nil {
 		t.Fatal(err)
 	}

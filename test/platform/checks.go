@@ -100,6 +100,10 @@ func (s *Suite) CheckDocument(t *testing.T, path string) {
 	if status != http.StatusOK {
 		t.Fatalf("got %d: %.300s", status, body)
 	}
+	if written := s.of(t, "dev").Document(t); body != string(written) {
+		t.Errorf("the function answers with another document than the synth has written:\n%.300s\nwant\n%.300s", body,
+			written)
+	}
 	var document struct {
 		OpenAPI string
 		Paths   map[string]map[string]struct {

@@ -78,6 +78,9 @@ func TestExtra(t *testing.T) {
 	if !strings.Contains(document, described) || strings.Contains(document, `"estimate"`) {
 		t.Errorf("the OpenAPI document does not have the project, or has the estimate")
 	}
+	if written := string(extended.Document(t)); !strings.Contains(written, described) {
+		t.Error("the document of the synth does not have the project")
+	}
 
 	if err := on.Flush(t); err != nil {
 		t.Fatal(err)

@@ -90,5 +90,11 @@ func TestGuarded(t *testing.T) {
 	}
 
 	// The OpenAPI document for a deployment has the operations of the platform and those of the team.
-	httpapitest.Parse(t, guarded.Document(t)).HasRoutes(t, guarded.Platform)
+	written := guarded.Document(t)
+	httpapitest.Parse(t, written).HasRoutes(t, guarded.Platform)
+	served := on.As(t, "ann").MustSend(t, http.MethodGet, "/reports/openapi.json", nil, nil).Body
+	if string(served) != string(written) {
+		t.Errorf("the team's function answers with another document than the synth has written:\n%.300s\nwant\n%.300s",
+			served, written)
+	}
 }

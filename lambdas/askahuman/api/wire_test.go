@@ -104,15 +104,16 @@ func TestDocumentWithoutParts(t *testing.T) {
 	}
 }
 
-// The document is served as it is.
+// The document is served as the synth writes it, whatever parts the platform has.
 func TestDocumentIsServed(t *testing.T) {
 	t.Parallel()
-	want := must(openapi.Document(askahuman.Under(askahuman.Parts{}, askahuman.DefaultRules(), true)))(t)
-	p := newPlatform(t)
-	for range 2 {
+	for _, leftOut := range []string{"", "", "moderation", "waiting", "webhooks", "moderation,waiting,webhooks"} {
+		parts := must(askahuman.ParseParts(leftOut))(t)
+		want := must(openapi.Document(askahuman.Under(parts, askahuman.DefaultRules(), true)))(t)
+		p := newPlatform(t, func(p *platform) { p.agentAPI.Parts, p.humanAPI.Parts = parts, parts })
 		if w := p.serve(request{line: "GET /openapi.json"}); w.Code != 200 ||
 			w.Header().Get("Content-Type") != "application/json" || w.Body.String() != string(want) {
-			t.Errorf("got %d %v, %d bytes", w.Code, w.Header(), w.Body.Len())
+			t.Errorf("without %q: got %d %v, %d bytes", leftOut, w.Code, w.Header(), w.Body.Len())
 		}
 	}
 }

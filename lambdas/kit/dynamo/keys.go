@@ -7,13 +7,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
-// A key has at most so many bytes: all attributes of a partition key together, and all of a sort key ("Quotas in Amazon
-// DynamoDB", partition keys and sort keys). A character of a text has 1 to 4 bytes. No attribute of a key may be empty.
-const (
-	maxPartitionKey = 2048
-	maxSortKey      = 1024
-)
-
 // keyFits returns a [*validate.Error] if DynamoDB would refuse values of key attributes, of the table or an index,
 // because they are empty or too long. Of several attributes that are too long together, it names the longest.
 func keyFits(table schema.Table, values Item) error {
@@ -42,11 +35,11 @@ func keyFits(table schema.Table, values Item) error {
 				limit-(sum-most))
 		}
 	}
-	check(maxPartitionKey, []string{table.Key.Partition})
-	check(maxSortKey, []string{table.Key.Sort})
+	check(schema.MaxPartitionKeyBytes, []string{table.Key.Partition})
+	check(schema.MaxSortKeyBytes, []string{table.Key.Sort})
 	for _, index := range table.Indexes {
-		check(maxPartitionKey, index.PartitionAttributes())
-		check(maxSortKey, index.SortAttributes())
+		check(schema.MaxPartitionKeyBytes, index.PartitionAttributes())
+		check(schema.MaxSortKeyBytes, index.SortAttributes())
 	}
 	return problems.Err()
 }
