@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,13 +49,13 @@ func (s *Service) ListTasks(ctx context.Context, user string, f todo.TaskFilter)
 	if f.Overdue == todo.Yes {
 		dueBefore = todo.Date(s.Clock.Now().In(zone).Format(time.DateOnly))
 	}
-	plan, matches := planOf(f, dueBefore), search(f.Search)
+	plan, matches := planOf(f, dueBefore), matching(f)
 	listed := todo.TaskList{Tasks: []todo.Task{}}
 	// One task more than the page shows that there is another page.
 	most := f.Limit + 1
 	var read page
 	exists, err := s.withUser(ctx, user, func() (err error) {
-		read, err = s.page(ctx, user, plan, after, most)
+		read, err = s.pages(ctx, user, plan, after, most)
 		return err
 	})
 	if err != nil || !exists {
@@ -81,7 +82,7 @@ func (s *Service) ListTasks(ctx context.Context, user string, f todo.TaskFilter)
 			return listed, nil
 		}
 		most = min(4*most, left)
-		if read, err = s.page(ctx, user, plan, read.next, most); err != nil {
+		if read, err = s.pages(ctx, user, plan, read.next, most); err != nil {
 			return todo.TaskList{}, err
 		}
 	}
@@ -112,14 +113,13 @@ func filtersOf(f todo.TaskFilter, zone *time.Location) []string {
 	return filters
 }
 
-// search reports whether a task's title or description has the text, in any case and any normal form.
-func search(text string) func(todo.Task) bool {
-	if text == "" {
-		return func(todo.Task) bool { return true }
-	}
-	text = fold(text)
+// matching reports whether a task has the filter's category, in any normal form, and in its title or description what is
+// searched for, in any case and any normal form.
+func matching(f todo.TaskFilter) func(todo.Task) bool {
+	category, text := dynamo.KeyText(string(f.Category)), fold(f.Search)
 	return func(task todo.Task) bool {
-		return strings.Contains(fold(task.Title), text) || strings.Contains(fold(string(task.Description)), text)
+		return (category == "" || category == dynamo.KeyText(string(task.Category))) && (text == "" ||
+			strings.Contains(fold(task.Title), text) || strings.Contains(fold(string(task.Description)), text))
 	}
 }
 
@@ -132,8 +132,10 @@ type plan struct {
 	pattern string
 	// index is the index that the pattern reads; empty: the table.
 	index string
-	// bounds are the values of the sort key's condition.
-	bounds []any
+	// bounds are the values of the sort key's condition. The list has also what begins with further, which earlier
+	// versions wrote; empty: nothing.
+	bounds  []any
+	further string
 	// filter says again what the key conditions say already.
 	filter expression.ConditionBuilder
 }
@@ -144,12 +146,13 @@ func planOf(f todo.TaskFilter, dueBefore todo.Date) plan {
 	filter := filterOf(f, dueBefore)
 	if f.Sort == todo.ByDueDate {
 		pattern, bounds := dueDates(f, dueBefore)
-		return plan{pattern, "GSI2", bounds, filter}
+		return plan{pattern: pattern, index: "GSI2", bounds: bounds, filter: filter}
 	}
 	withStatus := "ListTasksWithStatus"
 	if f.Status == todo.Completed {
 		withStatus = "ListCompletedTasks"
 	}
+	categories := dynamo.KeyTexts(string(f.Category))
 	for _, a := range []struct {
 		sort  todo.Sort
 		given bool
@@ -159,7 +162,7 @@ func planOf(f todo.TaskFilter, dueBefore todo.Date) plan {
 	}{
 		// The category comes first because it narrows most.
 		{todo.ByCategory, f.Category != "", "GSI4",
-			"ListTasksByCategory", "ListTasksWithCategory", "CATEGORY#", categoryKey(f.Category)},
+			"ListTasksByCategory", "ListTasksWithCategory", "CATEGORY#", categoryKey(categories[0])},
 		{todo.ByPriority, f.Priority != todo.NoPriority, "GSI3",
 			"ListTasksByPriority", "ListTasksWithPriority", "PRIORITY#", priorityKey(f.Priority)},
 		{todo.ByStatus, f.Status != "", "GSI1", "ListTasksByStatus", withStatus, "STATUS#", statusKey(f.Status)},
@@ -167,16 +170,20 @@ func planOf(f todo.TaskFilter, dueBefore todo.Date) plan {
 		switch {
 		// Newest first, too: of one value the id alone decides the order.
 		case a.given && (f.Sort == a.sort || f.Sort == todo.ByCreation):
-			return plan{a.one, a.index, []any{a.oneKey}, filter}
+			p := plan{pattern: a.one, index: a.index, bounds: []any{a.oneKey}, filter: filter}
+			if a.sort == todo.ByCategory && len(categories) > 1 {
+				p.further = categoryKey(categories[1])
+			}
+			return p
 		case f.Sort == a.sort:
-			return plan{a.all, a.index, []any{a.allKeys}, filter}
+			return plan{pattern: a.all, index: a.index, bounds: []any{a.allKeys}, filter: filter}
 		}
 	}
 	pattern := "ListTasks"
 	if f.Search != "" {
 		pattern = "SearchTasks"
 	}
-	return plan{pattern, "", []any{taskPrefix}, filter}
+	return plan{pattern: pattern, bounds: []any{taskPrefix}, filter: filter}
 }
 
 // dueDates are the pattern and the bounds of a list in the order of due dates.
@@ -207,7 +214,6 @@ func filterOf(f todo.TaskFilter, dueBefore todo.Date) expression.ConditionBuilde
 	due := dynamo.Name("due_date")
 	and(f.Status != "", dynamo.Equal("status", f.Status))
 	and(f.Priority != "", dynamo.Equal("priority", f.Priority))
-	and(f.Category != "", dynamo.Equal("category", f.Category))
 	and(f.DueFrom != "", due.GreaterThanEqual(expression.Value(f.DueFrom)))
 	and(f.DueTo != "", due.LessThanEqual(expression.Value(f.DueTo)))
 	open := dynamo.Name("status").In(expression.Value(todo.Pending), expression.Value(todo.InProgress))
@@ -227,6 +233,47 @@ type page struct {
 	next string
 }
 
+// pages reads a part of a list as [Service.page] does, the newest first of what begins with the plan's bound or its
+// further key.
+func (s *Service) pages(ctx context.Context, user string, p plan, after string, most int) (page, error) {
+	if p.further == "" {
+		return s.page(ctx, user, p, after, most)
+	}
+	var all page
+	end := "" // the id up to which both parts are read
+	for _, key := range []string{fmt.Sprint(p.bounds...), p.further} {
+		one, from := p, after
+		if one.bounds = []any{key}; after != "" {
+			from = key + idOf(after)
+		}
+		part, err := s.page(ctx, user, one, from, most)
+		if err != nil {
+			return page{}, err
+		}
+		all.tasks, all.positions = append(all.tasks, part.tasks...), append(all.positions, part.positions...)
+		all.evaluated += part.evaluated
+		if part.next != "" && idOf(part.next) > end {
+			end, all.next = idOf(part.next), part.next
+		}
+	}
+	merged := page{evaluated: all.evaluated, next: all.next}
+	order := make([]int, len(all.tasks))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(all.tasks[b].ID, all.tasks[a].ID) })
+	for _, i := range order {
+		if all.tasks[i].ID >= end {
+			merged.tasks = append(merged.tasks, all.tasks[i])
+			merged.positions = append(merged.positions, all.positions[i])
+		}
+	}
+	return merged, nil
+}
+
+// idOf is the task's id, with which a position ends.
+func idOf(position string) string { return position[strings.LastIndex(position, "#")+1:] }
+
 // page reads a part of a list, after a position ("": from the beginning), also of a user who is being deleted. It looks
 // at most tasks.
 func (s *Service) page(ctx context.Context, user string, p plan, after string, most int) (page, error) {
@@ -236,8 +283,7 @@ func (s *Service) page(ctx context.Context, user string, p plan, after string, m
 	}
 	query := dynamo.Query{Values: append([]any{partition}, p.bounds...), Filter: p.filter, PageSize: most}
 	if after != "" {
-		id := after[strings.LastIndex(after, "#")+1:]
-		query.StartAfter = dynamo.Item{"PK": text(taskPrefix + user), "SK": text(taskPrefix + id)}
+		query.StartAfter = dynamo.Item{"PK": text(taskPrefix + user), "SK": text(taskPrefix + idOf(after))}
 		if p.index != "" {
 			query.StartAfter[p.index+"PK"], query.StartAfter[sortKey] = text(partition), text(after)
 		}

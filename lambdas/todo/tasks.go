@@ -38,7 +38,7 @@ func newTaskItem(user string, t todo.Task) taskItem {
 		item.GSI3PK, item.GSI3SK = owner, priorityKey(t.Priority)+t.ID
 	}
 	if t.Category != "" {
-		item.GSI4PK, item.GSI4SK = owner, categoryKey(t.Category)+t.ID
+		item.GSI4PK, item.GSI4SK = owner, categoryKey(dynamo.KeyText(string(t.Category)))+t.ID
 	}
 	return item
 }
@@ -59,8 +59,8 @@ func priorityKey(p todo.Priority) string { return "PRIORITY#" + string(p) + "#" 
 // categoryEscapes make the # that ends the category the only one.
 var categoryEscapes = strings.NewReplacer("%", "%25", "#", "%23")
 
-func categoryKey(category todo.Text) string {
-	return "CATEGORY#" + categoryEscapes.Replace(string(category)) + "#"
+func categoryKey(category string) string {
+	return "CATEGORY#" + categoryEscapes.Replace(category) + "#"
 }
 
 // CreateTask stores a new task. It returns [todo.ErrUserNotFound].

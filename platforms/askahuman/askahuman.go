@@ -42,9 +42,8 @@ func api() schema.Platform {
 			Tables:         tables(),
 			AccessPatterns: accessPatterns(),
 		},
-		RateLimits: DefaultRules().RateLimits,
-		Functions:  functions(),
-		Events:     questionEvents(),
+		Functions: functions(),
+		Events:    questionEvents(),
 		Secrets: []schema.Secret{
 			{Name: "FingerprintSecret", Variable: "FINGERPRINT_SECRET_ARN",
 				Description: "Key under which fingerprints and addresses of people are hashed"},

@@ -17,11 +17,16 @@ import (
 // Under returns the platform with these parts, under these rules. With openAgents, agents name themselves, without proof.
 func Under(parts Parts, rules Rules, openAgents bool) schema.Platform {
 	p := With(parts)
+	ruled(&p, parts, rules, openAgents)
+	return p
+}
+
+// ruled sets what of a platform with these parts follows from its rules.
+func ruled(p *schema.Platform, parts Parts, rules Rules, openAgents bool) {
 	p.RateLimits = rules.RateLimits
 	ask := slices.IndexFunc(p.Routes, func(r schema.Route) bool { return r.ID == AskQuestion.ID })
 	p.Routes[ask] = schema.Routes(AskUnder(parts, rules))[0]
 	p.API = overHTTP(parts, rules, openAgents)
-	return p
 }
 
 // agentCredential is how agents identify themselves. Published clients send X-Agent-Id alone, as a name or as a key.

@@ -98,7 +98,7 @@ func With(parts Parts) schema.Platform {
 		withMCP(&p)
 	}
 	p.Owned = Owned(parts)
-	p.API = overHTTP(parts, DefaultRules(), false)
+	ruled(&p, parts, DefaultRules(), false)
 	return p
 }
 

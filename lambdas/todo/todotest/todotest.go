@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/text/unicode/norm"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -138,7 +140,7 @@ func (o *oracle) task(owner string, item map[string]any) {
 	for _, key := range sortKeys {
 		partition, sort := any(nil), any(nil)
 		if value := text(item, key.attribute); value != "" {
-			escaped := strings.ReplaceAll(strings.ReplaceAll(value, "%", "%25"), "#", "%23")
+			escaped := strings.ReplaceAll(strings.ReplaceAll(norm.NFC.String(value), "%", "%25"), "#", "%23")
 			partition, sort = "OWNER#"+owner, key.prefix+escaped+"#"+id
 		}
 		if item[key.index+"PK"] != partition || item[key.index+"SK"] != sort {
