@@ -209,11 +209,14 @@ func (b *bench) protocols(ctx context.Context, l *local, p platform) error {
 // function is what the console says of a function.
 type function struct {
 	Name      string
-	Instances []struct {
-		PID       int
-		InitMilli float64 `json:"init_ms"`
-		RSSBytes  int64   `json:"rss_bytes"`
-	}
+	Instances []instance
+}
+
+// instance is a process of a function.
+type instance struct {
+	PID       int
+	InitMilli float64 `json:"init_ms"`
+	RSSBytes  int64   `json:"rss_bytes"`
 }
 
 // functions prints the start-up time and memory of the handlers, after the load and one run

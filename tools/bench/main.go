@@ -33,8 +33,11 @@ func main() {
 	flag.IntVar(&b.runs, "runs", 6, "number of measurements of whole commands, at least 6 for a confidence interval")
 	flag.DurationVar(&b.load, "load", 3*time.Second, "duration of the load on each route with each number of clients")
 	flag.DurationVar(&b.delay, "delay", time.Minute, "duration of the changes whose way into the lake is timed")
-	flag.IntVar(&b.compared, "compare", 30, "number of requests of a route, of ours and of the yardstick, before "+
+	flag.IntVar(&b.compared, "compare", 150, "number of requests of a route, of ours and of the yardstick, before "+
 		"they change turns")
+	flag.IntVar(&b.comparedAfter, "compare-after", 300, "number of requests of a route, of ours and of the "+
+		"yardstick, before the first that is compared")
+	routeNames := flag.String("routes", "", "compare the routes of these `names` only, such as ask,answer (default all)")
 	flag.IntVar(&b.askCount, "asks", 20_000, "number of requests in a row")
 	flag.StringVar(&b.arch, "arch", "", "`processor` to synthesise for, arm64 or x86_64: with that of this machine, "+
 		"runs need not build the handlers again (default arm64)")
@@ -44,6 +47,7 @@ func main() {
 	platformName := flag.String("platform", "", "measure the platform of this `name` only (default all)")
 	only := flag.String("only", "", "measure one `part`: "+names(b.parts())+" (default all)")
 	flag.Parse()
+	b.routeNames = strings.FieldsFunc(*routeNames, func(r rune) bool { return r == ',' })
 	if err := b.run(ctx, *only, *platformName); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -58,8 +62,10 @@ type bench struct {
 	// filling is the number of requests of each route in the first measurement of growth.
 	filling int
 	write   bool // the prices and the growth into docs/reference/routes
-	// compared is the number of requests of a turn.
-	compared int
+	// compared is the number of requests of a turn, and comparedAfter that before the first turn.
+	compared, comparedAfter int
+	// routeNames are those of the routes to compare; none: all.
+	routeNames []string
 	// askCount is the number of requests in a row.
 	askCount int
 	out      *tabwriter.Writer
