@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -26,6 +27,9 @@ type access struct {
 	names      map[string]string
 	// named says in the User-Agent which pattern a request is for.
 	named func(*dynamodb.Options)
+	// prepares says that the client is the SDK's own, and operations has operations of it that no call uses.
+	prepares   bool
+	operations sync.Pool
 }
 
 // comparisons are the key conditions, of a name and its values.

@@ -106,7 +106,7 @@ func (db *DB) GetEach(ctx context.Context, pattern string, keys [][]any, values 
 func (db *DB) batchGet(ctx context.Context, p *access, asked map[string]types.KeysAndAttributes,
 	take func(table string, item Item) error) error {
 	for round := 1; ; round++ {
-		output, err := db.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: asked}, p.named)
+		output, err := call(ctx, p, db.client.BatchGetItem, &dynamodb.BatchGetItemInput{RequestItems: asked})
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Name, kit.Failure(err))
 		}

@@ -135,6 +135,7 @@ func New(client Client, database schema.Database, names map[string]string) (*DB,
 				"the table", t.Name, t.EnvironmentVariable())
 		}
 	}
+	_, prepares := client.(*dynamodb.Client)
 	accesses := make(map[string]*access, len(database.AccessPatterns))
 	for _, p := range database.AccessPatterns {
 		table, _ := database.Table(p.Table)
@@ -142,6 +143,7 @@ func New(client Client, database schema.Database, names map[string]string) (*DB,
 		if err != nil {
 			return nil, err
 		}
+		prepared.prepares = prepares
 		accesses[p.Name] = prepared
 	}
 	return &DB{client: client, database: database, accesses: accesses, names: names}, nil
@@ -210,7 +212,7 @@ func (db *DB) Get(ctx context.Context, pattern string, out any, key ...any) (boo
 	if input.Key, err = keyOf(p.table, key); err != nil {
 		return false, fmt.Errorf("%s: %w", pattern, err)
 	}
-	output, err := db.client.GetItem(ctx, input, p.named)
+	output, err := call(ctx, p, db.client.GetItem, input)
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
 	}
@@ -337,7 +339,7 @@ func (db *DB) Count(ctx context.Context, pattern string, limit int, values ...an
 
 func (db *DB) query(ctx context.Context, pattern string, input *dynamodb.QueryInput) (output *dynamodb.QueryOutput,
 	err error) {
-	if output, err = db.client.Query(ctx, input, db.accesses[pattern].named); err != nil {
+	if output, err = call(ctx, db.accesses[pattern], db.client.Query, input); err != nil {
 		return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
 	}
 	for _, item := range output.Items {

@@ -64,17 +64,17 @@ func (db *DB) write(ctx context.Context, pattern string, w Write, out any) error
 	var changed Item
 	switch part.operation {
 	case schema.PutItem:
-		_, err = db.client.PutItem(ctx, &dynamodb.PutItemInput{
+		_, err = call(ctx, p, db.client.PutItem, &dynamodb.PutItemInput{
 			TableName: part.table, Item: part.item, ConditionExpression: part.Condition(),
 			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(),
 			ReturnValuesOnConditionCheckFailure: allOld,
-		}, p.named)
+		})
 	case schema.DeleteItem:
-		_, err = db.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		_, err = call(ctx, p, db.client.DeleteItem, &dynamodb.DeleteItemInput{
 			TableName: part.table, Key: part.key, ConditionExpression: part.Condition(),
 			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(),
 			ReturnValuesOnConditionCheckFailure: allOld,
-		}, p.named)
+		})
 	case schema.UpdateItem:
 		input := &dynamodb.UpdateItemInput{
 			TableName: part.table, Key: part.key, UpdateExpression: part.Update(),
@@ -86,7 +86,7 @@ func (db *DB) write(ctx context.Context, pattern string, w Write, out any) error
 			input.ReturnValues = types.ReturnValueUpdatedNew
 		}
 		var output *dynamodb.UpdateItemOutput
-		if output, err = db.client.UpdateItem(ctx, input, p.named); err == nil {
+		if output, err = call(ctx, p, db.client.UpdateItem, input); err == nil {
 			changed = output.Attributes
 		}
 	}
@@ -190,8 +190,8 @@ func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) err
 	// One token for all attempts: if the answer to one was lost, the next does not conflict with
 	// its writes, but reports their success ("Idempotency", TransactWriteItems).
 	token := cryptorand.Text()
-	_, err = db.client.TransactWriteItems(ctx,
-		&dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: &token}, p.named)
+	_, err = call(ctx, p, db.client.TransactWriteItems,
+		&dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: &token})
 	if canceled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
 		failed := map[int]Item{}
 		for i, reason := range canceled.CancellationReasons {

@@ -97,7 +97,7 @@ func over(t testing.TB, database schema.Database, options dynamodb.Options) *Tab
 				middleware.After)
 		})
 	})
-	return &Tables{DB: Through(t, recorder, database), Client: recorder.Client, Recorder: recorder, Wire: wire}
+	return &Tables{DB: Through(t, recorder.Client, database), Client: recorder.Client, Recorder: recorder, Wire: wire}
 }
 
 // Refused returns a database whose requests reach no engine: each attempt gets the answer of its
