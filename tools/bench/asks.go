@@ -3,10 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
@@ -85,41 +81,13 @@ func (b *bench) manyAsks(ctx context.Context, l *local, p platform, route routes
 // idleShare is the share of a processor that the run and what it started take while nobody asks, after the time in
 // which streams are delivered.
 func idleShare(pid int) (float64, error) {
-	used := func() (sum time.Duration, err error) {
-		pids := []int{pid}
-		lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-		if err != nil {
-			return 0, err
-		}
-		for _, list := range lists {
-			text, err := os.ReadFile(list)
-			if err != nil {
-				return 0, err
-			}
-			for _, child := range strings.Fields(string(text)) {
-				number, err := strconv.Atoi(child)
-				if err != nil {
-					return 0, err
-				}
-				pids = append(pids, number)
-			}
-		}
-		for _, one := range pids {
-			time, err := processorTime(one)
-			if err != nil {
-				return 0, err
-			}
-			sum += time
-		}
-		return sum, nil
-	}
 	const idle = 5 * time.Second
 	time.Sleep(idle)
-	before, err := used()
+	before, err := shareOf(pid)
 	if err != nil {
 		return 0, err
 	}
 	time.Sleep(idle)
-	after, err := used()
-	return float64(after-before) / float64(idle), err
+	after, err := shareOf(pid)
+	return float64(after.sum()-before.sum()) / float64(idle), err
 }

@@ -134,7 +134,7 @@ func (b *bench) comparePlatform(ctx context.Context, shared *engine.Engine, p pl
 	recorded := routes.NewRun(traced.URL(""), traced.ConsoleURL(), b.seed(traced.ConsoleURL()))
 	var sides []*side
 	for _, name := range []string{"cdk", "plain"} {
-		l, err := b.runLocalOf(ctx, name+".out", b.root, func(string) {}, "--stack", p.stack(), "--dynamodb",
+		l, err := b.runLocalOf(ctx, name+".out", b.root, func(string) {}, withoutData, "--stack", p.stack(), "--dynamodb",
 			shared.URL(), "--access-key", name+p.Name(), "--sweep-interval=-1s")
 		if err != nil {
 			return err

@@ -39,6 +39,7 @@ func main() {
 		"yardstick, before the first that is compared")
 	routeNames := flag.String("routes", "", "compare the routes of these `names` only, such as ask,answer (default all)")
 	flag.IntVar(&b.askCount, "asks", 20_000, "number of requests in a row")
+	flag.IntVar(&b.changes, "changes", 100_000, "number of changes of one table after which an idle run is measured")
 	flag.StringVar(&b.arch, "arch", "", "`processor` to synthesise for, arm64 or x86_64: with that of this machine, "+
 		"runs need not build the handlers again (default arm64)")
 	flag.IntVar(&b.filling, "filling", 5, "number of requests of each route before it is measured, and then 10 and "+
@@ -68,7 +69,9 @@ type bench struct {
 	routeNames []string
 	// askCount is the number of requests in a row.
 	askCount int
-	out      *tabwriter.Writer
+	// changes is the number of changes of a table.
+	changes int
+	out     *tabwriter.Writer
 
 	platforms []platform
 
@@ -85,8 +88,8 @@ type part struct {
 func (b *bench) parts() []part {
 	return []part{
 		{"synthesis", b.synthesis}, {"loop", b.loop}, {"requests", b.requests}, {"compare", b.compare},
-		{"prices", b.prices}, {"growth", b.growth}, {"asks", b.asks}, {"lake", b.lake}, {"webhooks", b.webhooks},
-		{"page", b.page},
+		{"prices", b.prices}, {"growth", b.growth}, {"asks", b.asks}, {"idle", b.idle}, {"lake", b.lake},
+		{"webhooks", b.webhooks}, {"page", b.page},
 	}
 }
 

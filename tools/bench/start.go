@@ -16,9 +16,11 @@ import (
 // local is a running `onesynth local`.
 type local struct {
 	*routes.Run
-	pid   int
-	ready time.Duration // from start to the line "ready"
-	stop  func() error
+	pid      int
+	dynamodb string        // the address of DynamoDB Local
+	loads    int           // platforms whose initial data is loaded after it is ready
+	ready    time.Duration // from start to the line "ready"
+	stop     func() error
 }
 
 // each measures every platform in a run of its own. measure does nothing for one that has nothing to measure.
@@ -44,9 +46,12 @@ func (b *bench) measured(ctx context.Context, p platform, measure func(context.C
 	return nil
 }
 
-// runLocal starts the command on the assembly, with further arguments.
+// withoutData makes a run load no initial data.
+const withoutData = "--no-initial-data"
+
+// runLocal starts the command on the assembly, without initial data, with further arguments.
 func (b *bench) runLocal(ctx context.Context, further ...string) (*local, error) {
-	return b.runLocalOf(ctx, "cdk.out", b.root, func(string) {}, further...)
+	return b.runLocalOf(ctx, "cdk.out", b.root, func(string) {}, append(further, withoutData)...)
 }
 
 // runLocalOf starts the command on an assembly, without schedules, so that nothing but the load is measured. printed
@@ -55,7 +60,7 @@ func (b *bench) runLocalOf(ctx context.Context, assembly, folder string, printed
 	further ...string) (*local, error) {
 	began := time.Now()
 	arguments := append([]string{"local", "--assembly", b.path(assembly), "--port", "0", "--console-port", "0",
-		"--no-schedules", "--no-initial-data"}, further...)
+		"--no-schedules"}, further...)
 	cmd := exec.CommandContext(ctx, b.path("onesynth"), arguments...)
 	cmd.Dir = folder
 	cmd.Stderr = os.Stderr
@@ -88,6 +93,10 @@ func (b *bench) runLocalOf(ctx context.Context, assembly, folder string, printed
 			return l, nil
 		case len(fields) > 1 && fields[0] == "API":
 			api = fields[1]
+		case len(fields) > 1 && fields[0] == "data":
+			l.loads = strings.Count(lines.Text(), ",") // of the platforms, and of the rest of the line
+		case len(fields) > 1 && fields[0] == "DynamoDB":
+			l.dynamodb = fields[1]
 		case len(fields) > 1 && fields[0] == "console":
 			l.Run = routes.NewRun(api, fields[1], b.seed(fields[1]))
 		}
