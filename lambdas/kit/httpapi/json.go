@@ -36,16 +36,19 @@ func (s *Server) decode(data []byte) (value any, err error) {
 	if bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
 		return nil, errors.New("the body begins with a byte order mark: leave it out (RFC 8259, section 8.1)")
 	}
-	if err := unmarshal(data, &value); err != nil {
-		return nil, err
+	p, value, ok := parseJSON(data)
+	if !ok {
+		if err := unmarshal(data, &value); err != nil {
+			return nil, err
+		}
 	}
 	if at := wire.LoneSurrogate(data); at >= 0 {
 		return nil, fmt.Errorf("the body has %s at byte %d, which is half of a surrogate pair and no character: send "+
 			"both halves, or the character itself", data[at:at+6], at+1)
 	}
-	if name, ok := repeatedName(data); s.api.Strict && ok {
+	if s.api.Strict && p.found {
 		return nil, fmt.Errorf("the field %s stands twice in one object: send it once, because readers differ in "+
-			"which one they take (RFC 8259, section 4)", validate.Excerpt(name))
+			"which one they take (RFC 8259, section 4)", validate.Excerpt(p.repeated))
 	}
 	return value, nil
 }
@@ -79,41 +82,4 @@ func unmarshalWhole(data []byte, v any) error {
 		}
 		return part.ReplaceAll(found, []byte("$1$2"))
 	}), v)
-}
-
-// repeatedName finds a name that occurs twice in one object of valid JSON.
-func repeatedName(data []byte) (string, bool) {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	// One element for each open array or object; nil for an array.
-	var open []map[string]bool
-	isName := false
-	for {
-		token, err := decoder.Token()
-		if err != nil {
-			return "", false
-		}
-		inObject := func() bool { return len(open) > 0 && open[len(open)-1] != nil }
-		switch token {
-		case json.Delim('{'):
-			open, isName = append(open, map[string]bool{}), true
-			continue
-		case json.Delim('['):
-			open, isName = append(open, nil), false
-			continue
-		case json.Delim('}'), json.Delim(']'):
-			open = open[:len(open)-1]
-			isName = inObject()
-			continue
-		}
-		if name, ok := token.(string); ok && isName {
-			names := open[len(open)-1]
-			if names[name] {
-				return name, true
-			}
-			names[name], isName = true, false
-			continue
-		}
-		isName = inObject()
-	}
 }
