@@ -12,8 +12,8 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// operation is an operation of the SDK's client for an access pattern, with its middlewares, which the client makes anew
-// for each call. That takes as long as to sign the call.
+// operation is an operation of the SDK's client for an access pattern, with its middlewares. The client itself makes
+// these anew for each call, which takes as long as to sign the call.
 type operation[In, Out any] struct {
 	handler middleware.Handler
 	// values is the context that the client makes for a call.
