@@ -1,7 +1,6 @@
 package todo_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -11,8 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
@@ -64,28 +61,6 @@ func TestNoChange(t *testing.T) {
 		if request.Action == "TransactWriteItems" {
 			t.Errorf("made %+v", request)
 		}
-	}
-}
-
-// A task counts when it is created, and once when it is completed, by whichever way.
-func TestMetrics(t *testing.T) {
-	t.Parallel()
-	ctx, w := t.Context(), newWorld(t)
-	var output bytes.Buffer
-	w.Metrics = &kit.Metrics{Namespace: "test", Writer: &output}
-	w.user(t, "ada")
-	w.task(t, "ada", todo.TaskBody{Status: todo.Completed})
-	task, other := w.task(t, "ada", todo.TaskBody{}), w.task(t, "ada", todo.TaskBody{})
-	for range 2 { // the second time they were already
-		w.changed(t, task.ID, todo.TaskChangeBody{Status: new(todo.Completed)})
-		must(t, second(w.ReplaceTask(ctx, "ada", task.ID, todo.TaskBody{Title: "b", Status: todo.Completed}, 0)))
-		must(t, second(w.SetStatuses(ctx, "ada", []string{other.ID, task.ID}, todo.Completed)))
-	}
-	is(t, second(w.ChangeTask(ctx, "ada", task.ID, todo.TaskChangeBody{Status: new(todo.Pending)}, 0)),
-		todo.ErrTaskCompleted)
-	metricstest.Complete(t, output.String(), schema.MetricsOf("todoapi", todo.Platform().Metrics))
-	if sums := metricstest.Sums(t, output.String()); sums["TasksCreated"] != 3 || sums["TasksCompleted"] != 3 {
-		t.Errorf("got %v", sums)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestWire(t *testing.T) {
 			t.Fatalf("there is no command %s", command)
 		}
 		return p
-	})
+	}, nil)
 }
 
 // described is the platform, each of whose answers is checked by the document and whose log by what was sent.

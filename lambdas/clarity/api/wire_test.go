@@ -35,5 +35,5 @@ func TestWire(t *testing.T) {
 		}
 		t.Fatalf("there is no command %s", command)
 		return nil
-	})
+	}, nil)
 }

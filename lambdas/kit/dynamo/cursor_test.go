@@ -55,6 +55,9 @@ func TestCursorPosition(t *testing.T) {
 			t.Errorf("%q is a cursor", wrong)
 		}
 	}
+	if _, ok := dynamo.CursorKey("another key of enough bytes").Position(signed, "x"); ok {
+		t.Error("a cursor of another key is valid")
+	}
 	if key.Check() != nil || key[1:].Check() != dynamo.ErrCursorKey {
 		t.Error("a key of 16 bytes is long enough, and one of 15 is not")
 	}

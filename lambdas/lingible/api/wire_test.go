@@ -43,7 +43,7 @@ func TestWire(t *testing.T) {
 		}
 		w = lingibletest.New(t)
 		return stored(w)
-	})
+	}, nil)
 }
 
 // refusing is a limiter that refuses each call.

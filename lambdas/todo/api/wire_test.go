@@ -1,11 +1,15 @@
 package api_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,11 +17,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
@@ -32,7 +39,8 @@ func newWire(keys idempotency.Claims, log *slog.Logger) *kit.API {
 // The answers of every route, in the very bytes of the wire. The commands of the script:
 // "stored" starts a platform with its table, whose items have to agree after each request, "hurried" leaves it so
 // little time that long work stops, "fails NAME" starts one whose operations fail with that error, and "keys NAME" one
-// whose keys do. "more" ends each operation as a deletion of some tasks does.
+// whose keys do. "more" ends each operation as a deletion of some tasks does. Of a platform with its table, "events" are
+// what its changes have published, and "metrics" what it has counted.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	failures := map[string]error{
@@ -47,6 +55,8 @@ func TestWire(t *testing.T) {
 		"other request": idempotency.ErrOtherRequest,
 	}
 	var stored http.Handler
+	var records func() []json.RawMessage
+	var metrics bytes.Buffer
 	var now time.Time
 	clock := func() time.Time { return now }
 	advance := func(by time.Duration) { now = now.Add(by) }
@@ -56,16 +66,23 @@ func TestWire(t *testing.T) {
 		switch {
 		case what == "stored":
 			tables := dynamotest.Open(t, todo.Platform().Database)
-			now = began()
+			records, now = triggertest.Stream(t, todo.Platform(), tables, "AppData"), began()
+			metrics.Reset()
 			keys := service.Keys(tables.DB)
 			keys.Clock = clock
 			served := (&api.API{
-				Service: &service.Service{DB: tables.DB, CursorKey: []byte("the key of these tests"), Clock: clock},
-				Keys:    keys, Log: discard(), Clock: clock,
+				Service: &service.Service{DB: tables.DB, CursorKey: []byte("the key of these tests"), Clock: clock,
+					Metrics: &kit.Metrics{Namespace: "test", Writer: &metrics}},
+				Keys: keys, Log: discard(), Clock: clock,
 			}).Handler()
+			var busy sync.RWMutex
 			stored = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				busy.RLock()
 				served.ServeHTTP(w, r)
+				busy.RUnlock()
 				described(t).IsKept(t, r, w.(*httptest.ResponseRecorder))
+				busy.Lock()
+				defer busy.Unlock()
 				for _, finding := range todotest.Disagreements(todotest.Items(t, tables)) {
 					t.Errorf("after %s %s: %s", r.Method, r.URL, finding)
 				}
@@ -87,6 +104,18 @@ func TestWire(t *testing.T) {
 		}
 		t.Fatalf("there is no command %s", command)
 		return nil
+	}, map[string]func() string{
+		"events": func() string {
+			return strings.Join(triggertest.Lines(t, todo.Platform(), service.EventsOf, records(), "user_id", "task_id",
+				"version", "status", "title"), "")
+		},
+		"metrics": func() (lines string) {
+			metricstest.Complete(t, metrics.String(), schema.MetricsOf("todoapi", todo.Platform().Metrics))
+			for name, sum := range metricstest.Sums(t, metrics.String()) {
+				lines += fmt.Sprintln(name, sum)
+			}
+			return lines
+		},
 	})
 }
 

@@ -2,8 +2,8 @@ package httpapitest
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,15 +11,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/goldentest"
 )
-
-var update = flag.Bool("update", false, "write the answers of this run into the scripts of testdata")
 
 // Script makes the requests of a file, one after the other, and compares their answers with the
 // file's, byte for byte: status, headers and body. The flag -update writes the answers into the
@@ -27,12 +27,16 @@ var update = flag.Bool("update", false, "write the answers of this run into the 
 //
 // A request is a line "METHOD /path", then its headers, then its body in one line after "> ". The header As is the
 // subject of a verified token. Its answer follows in lines that begin with "<". A line "! advance 1s" moves the clock
-// by advance. Any other line "! command" calls command with what follows the "! "; command returns the handler of the
-// next requests. Lines that begin with "#" are comments.
+// by advance. A line "! at once 20" makes the next request 20 times at the same moment; the answer is the number of
+// answers of each status, such as "1 × 201 | 19 × 409". In such a request <n> is the number of each one, from 1. A
+// line "! name" with the name of one of looks is answered with its lines, sorted. Any other line "! command" calls
+// command with what follows the "! "; command returns the handler of the next requests. Lines that begin with "#" are
+// comments. docs/project/scripts.md shows them.
 //
 // The file has <id 1>, <cursor 1> and so on for the random UUIDs and cursors of answers, in the order of first
 // appearance after a command. Requests name them likewise. In a request <x*300> is 300 times x.
-func Script(t *testing.T, file string, advance func(time.Duration), command func(*testing.T, string) http.Handler) {
+func Script(t *testing.T, file string, advance func(time.Duration), command func(*testing.T, string) http.Handler,
+	looks map[string]func() (lines string)) {
 	t.Helper()
 	before, err := os.ReadFile(file)
 	if err != nil {
@@ -43,6 +47,7 @@ func Script(t *testing.T, file string, advance func(time.Duration), command func
 	var names names
 	for block := range strings.SplitSeq(strings.TrimRight(string(before), "\n"), "\n\n") {
 		var request []string
+		times := 0
 		for line := range strings.Lines(block + "\n") {
 			if strings.HasPrefix(line, "<") {
 				continue
@@ -55,19 +60,29 @@ func Script(t *testing.T, file string, advance func(time.Duration), command func
 					t.Fatal(err)
 				}
 				advance(duration)
+			} else if n, ok := strings.CutPrefix(line, "! at once "); ok {
+				if times, err = strconv.Atoi(n); err != nil {
+					t.Fatal(err)
+				}
+			} else if look := looks[strings.TrimPrefix(line, "! ")]; look != nil {
+				lines := strings.Split(strings.TrimSpace(names.masked(look())), "\n")
+				slices.Sort(lines)
+				after.WriteString("< " + strings.Join(lines, "\n< ") + "\n")
 			} else if what, ok := strings.CutPrefix(line, "! "); ok {
 				handler, names = command(t, what), nil
 			} else if line != "" && !strings.HasPrefix(line, "#") {
 				request = append(request, names.known(line))
 			}
 		}
-		if len(request) > 0 {
+		if times > 0 {
+			after.WriteString(atOnce(handler, request, times))
+		} else if len(request) > 0 {
 			after.WriteString(names.masked(answer(handler, request)))
 		}
 		after.WriteString("\n")
 	}
 	got := strings.TrimRight(after.String(), "\n") + "\n"
-	if *update {
+	if goldentest.Update() {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -76,6 +91,32 @@ func Script(t *testing.T, file string, advance func(time.Duration), command func
 	if diff := cmp.Diff(strings.Split(string(before), "\n"), strings.Split(got, "\n")); diff != "" {
 		t.Errorf("%s (-file +run):\n%s", file, diff)
 	}
+}
+
+// atOnce makes a request that many times at the same moment, and counts its answers by their status.
+func atOnce(handler http.Handler, request []string, times int) string {
+	answers := make([]string, times)
+	var all sync.WaitGroup
+	for i := range answers {
+		own := strings.NewReplacer("<n>", strconv.Itoa(i+1))
+		all.Go(func() {
+			var lines []string
+			for _, line := range request {
+				lines = append(lines, own.Replace(line))
+			}
+			answers[i] = answer(handler, lines)[len("< "):][:3]
+		})
+	}
+	all.Wait()
+	counts := map[string]int{}
+	for _, status := range answers {
+		counts[status]++
+	}
+	var parts []string
+	for _, status := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprint(counts[status], " × ", status))
+	}
+	return "< " + strings.Join(parts, " | ") + "\n"
 }
 
 // answer is the answer to a request, as a script has it.
@@ -181,7 +222,7 @@ var lines = regexp.MustCompile(
 func SameAsFile(t *testing.T, file string, document []byte) {
 	t.Helper()
 	got := lines.ReplaceAll(bytes.TrimSpace(document), []byte("\n$0"))
-	if *update {
+	if goldentest.Update() {
 		if err := os.WriteFile(file, append(got, '\n'), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package triggertest
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,16 +12,15 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/goldentest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-var update = flag.Bool("update", false, "write the JSON Schemas of events that CheckSchemas compares")
 
 // CheckSchemas compares the JSON Schema of each event of a platform with the file <event>.json in a folder. With the
 // flag -update it writes the files instead.
 func CheckSchemas(t testing.TB, platform schema.Platform, folder string) {
 	t.Helper()
-	if *update {
+	if goldentest.Update() {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +30,7 @@ func CheckSchemas(t testing.TB, platform schema.Platform, folder string) {
 		file := filepath.Join(folder, event.Name+".json")
 		files = append(files, file)
 		want := JSONSchema(t, platform, event)
-		if *update {
+		if goldentest.Update() {
 			if err := os.WriteFile(file, want, 0o644); err != nil {
 				t.Fatal(err)
 			}
