@@ -58,11 +58,8 @@ func TestTaskHistories(t *testing.T) {
 		return c
 	}
 	render := func(task todo.Task, err error) string {
-		switch {
-		case errors.Is(err, errKilled):
-			return historytest.Unknown
-		case err != nil:
-			return err.Error()
+		if err != nil {
+			return historytest.Error(err, errKilled)
 		}
 		task.ID = ""
 		return fmt.Sprintf("%+v", task)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // Model says what calls return that are made one after the other.
@@ -28,6 +30,17 @@ type Model[State comparable, In any] struct {
 
 // Unknown is what a call returns whose answer was lost: it may take effect at any time from its start on, or never.
 const Unknown = ""
+
+// Error returns what a call returns that fails with err: [Unknown] if err is one of lost, or says that requests were
+// refused for load or had no answer.
+func Error(err error, lost ...error) string {
+	for _, open := range append(lost, retry.ErrBusy, retry.ErrStale, retry.ErrUnanswered) {
+		if errors.Is(err, open) {
+			return Unknown
+		}
+	}
+	return err.Error()
+}
 
 // Returns makes a [Model.Step] of a function that returns the state after a call, and what the call returns.
 func Returns[State, In any](do func(State, In) (State, string)) func(State, In, string) (State, bool) {
@@ -78,13 +91,13 @@ func (h *History[State, In]) Together(clients, calls int, next func(client, numb
 // limit bounds the search for an order. An order that there is takes milliseconds.
 const limit = 20 * time.Second
 
-// Judge fails the test if no order of the calls explains what they have returned. It then writes a picture of the
-// calls, which shows how far each order goes.
+// Judge fails the test if no order of the calls explains what they have returned, or if a third of that is unknown. It
+// writes a picture of calls without an order, which shows how far each order goes.
 func (h *History[State, In]) Judge(t testing.TB) {
 	t.Helper()
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	calls, lines, end := slices.Clone(h.calls), 0, int64(time.Since(h.began))
+	calls, lines, unknown, end := slices.Clone(h.calls), 0, 0, int64(time.Since(h.began))
 	for _, call := range calls {
 		lines = max(lines, call.ClientId+1)
 	}
@@ -93,7 +106,11 @@ func (h *History[State, In]) Judge(t testing.TB) {
 			// Its client goes on meanwhile: a picture needs another line for it.
 			calls[i].Return, calls[i].ClientId = end, lines
 			lines++
+			unknown++
 		}
+	}
+	if 3*unknown > len(calls) {
+		t.Errorf("of %d calls, %d have returned what nobody knows: the history shows nothing", len(calls), unknown)
 	}
 	model := h.porcupine()
 	result, info := porcupine.CheckOperationsVerbose(model, calls, limit)

@@ -2,12 +2,14 @@ package historytest_test
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/historytest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // register is a number that calls add to. They return the sum.
@@ -35,28 +37,37 @@ func TestJudge(t *testing.T) {
 	t.Parallel()
 	h := historytest.New(register())
 	add := func(n int, sum string) { h.Call(0, n, func() string { return sum }) }
+	lost := historytest.Error(fmt.Errorf("added: %w", io.EOF), io.EOF)
 	add(1, "1")
-	add(10, historytest.Unknown) // which comes before the last one
+	add(10, lost) // which comes before the last one
 	add(1, "2")
 	add(1, "13")
-	add(100, historytest.Unknown) // which nobody has seen
+	add(1, "14")
+	add(1, "15")
+	add(100, historytest.Error(retry.ErrBusy)) // which nobody has seen
 	h.Judge(t)
 
-	add(1, "13")
+	add(1, historytest.Error(io.EOF)) // which is no number
 	failed := failures{TB: t}
 	if h.Judge(&failed); len(failed.said) != 1 {
 		t.Fatalf("got the failures %q", failed.said)
 	}
 	found := regexp.MustCompile(`file://(\S+)`).FindStringSubmatch(failed.said[0])
-	if found == nil || !strings.Contains(failed.said[0], "and then none of\n1 returns 13") {
+	if found == nil || !strings.Contains(failed.said[0], "and then none of\n1 returns EOF") {
 		t.Fatalf("got %s", failed.said[0])
 	}
 	picture, err := os.ReadFile(found[1])
-	if err != nil || !strings.Contains(string(picture), "1 returns 13") {
+	if err != nil || !strings.Contains(string(picture), "1 returns EOF") {
 		t.Errorf("got the picture %.100q, %v", picture, err)
 	}
 	if err := os.Remove(found[1]); err != nil {
 		t.Error(err)
+	}
+
+	h, failed.said = historytest.New(register()), nil
+	add(1, lost)
+	if h.Judge(&failed); len(failed.said) != 1 {
+		t.Errorf("got the failures %q of a history that shows nothing", failed.said)
 	}
 }
 

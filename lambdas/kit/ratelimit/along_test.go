@@ -111,10 +111,11 @@ func TestAlongHistories(t *testing.T) {
 					err = s.take(t, call, "racer", 1000)
 				}
 				state, counted := call.Count(t.Context())
-				if _, limited := errors.AsType[*ratelimit.LimitedError](cmp.Or(err, counted)); limited {
-					return "limited"
-				} else if err != nil || counted != nil {
-					return fmt.Sprint(err, counted)
+				if err = cmp.Or(err, counted); err != nil {
+					if _, limited := errors.AsType[*ratelimit.LimitedError](err); limited {
+						return "limited"
+					}
+					return historytest.Error(err)
 				}
 				return fmt.Sprint(state.Remaining, " of ", state.Limit, " until ", state.Reset.Format("15:04"))
 			}
