@@ -7,6 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // A user exports what is kept, and deletes it: meanwhile they add nothing, afterwards there is nothing, and they begin
@@ -24,13 +25,13 @@ func TestAccount(t *testing.T) {
 	}
 	export := func(c caller) clarity.Data {
 		t.Helper()
-		return onesynthtest.Read[clarity.Data](t, c.Try(t, http.MethodGet, "/users/me/data", nil), http.StatusOK)
+		return onesynthtest.Call(t, c, clarity.ExportData, clarity.PageParams{}, schema.None{}).Value
 	}
 	if got := export(one); len(got.Attempts) != 2 || len(got.Profiles) != 2 || got.UserID != one.ID {
 		t.Errorf("got %+v", got)
 	}
 	for range 2 {
-		onesynthtest.Read[clarity.Deletion](t, one.Try(t, http.MethodDelete, "/users/me", nil), http.StatusAccepted)
+		onesynthtest.Call(t, one, clarity.DeleteUser, schema.None{}, schema.None{})
 		if r := one.Try(t, http.MethodPost, "/attempts", completed(some, "too late")); r.Status != http.StatusConflict {
 			t.Errorf("got %v; want a refusal", r)
 		}

@@ -1,7 +1,6 @@
 package todo
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // What happens to tasks comes to a function and to a queue, by rules that narrow it, and a deletion of a user that its
@@ -25,20 +25,14 @@ func TestEvents(t *testing.T) {
 	t.Cleanup(func() { events.Close() })
 	on := events.OwnRun(t, run.Options{})
 	id := onesynthtest.Unique("user")
-	user := on.As(t, id)
-	user.MustSend(t, http.MethodPost, "/api/v1/users/me", onesynthtest.Key("user"),
-		map[string]any{"email": "ann@example.com", "name": "Ann"})
-	ids := map[string]string{}
-	for _, priority := range []string{"urgent", "low"} {
-		made := user.MustSend(t, http.MethodPost, "/api/v1/tasks", onesynthtest.Key(priority),
-			map[string]any{"title": "a task that is " + priority, "priority": priority})
-		ids[priority] = onesynthtest.Field(made.Body, "task_id")
-	}
-	user.MustSend(t, http.MethodPatch, "/api/v1/tasks/"+ids["low"], onesynthtest.Key("done"),
-		map[string]any{"status": "completed"})
+	user := caller{platform.Caller{Client: on.As(t, id), Email: "ann@example.com"}}
+	user.join(t)
+	urgent := user.create(t, todo.TaskBody{Title: "a task that is urgent", Priority: todo.Urgent})
+	low := user.create(t, todo.TaskBody{Title: "a task that is low", Priority: todo.Low})
+	user.change(t, low.ID, todo.Completed)
 
-	on.Event(t, todo.TaskCreated, map[string]any{"task_id": ids["urgent"], "priority": "urgent", "version": 1})
-	completed := on.Event(t, todo.TaskCompleted, map[string]any{"task_id": ids["low"], "version": 2})
+	on.Event(t, todo.TaskCreated, map[string]any{"task_id": urgent.ID, "priority": "urgent", "version": 1})
+	completed := on.Event(t, todo.TaskCompleted, map[string]any{"task_id": low.ID, "version": 2})
 	wait.Until(t, "the function gets the completed task", func() (any, bool) {
 		lines := runtest.Of(on.Run).Lines("congratulator")
 		return lines, slices.ContainsFunc(lines, func(line string) bool {
@@ -51,7 +45,7 @@ func TestEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, message := range messages {
-			if !strings.Contains(message.Body, ids["urgent"]) {
+			if !strings.Contains(message.Body, urgent.ID) {
 				t.Fatalf("the queue got %s", message.Body)
 			}
 		}
@@ -59,7 +53,7 @@ func TestEvents(t *testing.T) {
 	}, wait.On(on))
 
 	// As a request leaves it that has died.
-	deletion := map[string]types.AttributeValue{":d": &types.AttributeValueMemberS{Value: ids["low"]}}
+	deletion := map[string]types.AttributeValue{":d": &types.AttributeValueMemberS{Value: low.ID}}
 	if _, err := on.Database.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: aws.String(on.Tables["AppData"]), UpdateExpression: aws.String("SET deletion = :d"),
 		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "COUNTS#" + id},
@@ -67,7 +61,7 @@ func TestEvents(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	on.Event(t, todo.TaskDeleted, map[string]any{"user_id": id, "task_id": ids["urgent"]})
+	on.Event(t, todo.TaskDeleted, map[string]any{"user_id": id, "task_id": urgent.ID})
 	wait.Until(t, "the eraser finishes the deletion", func() (any, bool) {
 		counts := on.Item(t, "AppData", "PK", "COUNTS#"+id, "SK", "METADATA")
 		return counts, counts == nil

@@ -12,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 	"github.com/onesynth-cdk/onesynth/test/todo/guardedapp/own"
 )
 
@@ -23,10 +24,9 @@ func TestGuarded(t *testing.T) {
 	on := guarded.OwnRun(t, run.Options{})
 	guarded.CheckRoutes(t, on)
 	ann := on.As(t, "ann")
-	ann.MustSend(t, http.MethodPost, "/api/v1/users/me", onesynthtest.Key("user"),
-		map[string]any{"email": "ann@example.com", "name": "Ann"})
-	ann.MustSend(t, http.MethodPost, "/api/v1/tasks", onesynthtest.Key("task"),
-		map[string]any{"title": "Water the plants"})
+	user := caller{platform.Caller{Client: ann, Email: "ann@example.com"}}
+	user.join(t)
+	user.create(t, todo.TaskBody{Title: "Water the plants"})
 
 	anyone := onesynthtest.NewClient(t, on)
 	asPartner := func(key, path string) onesynthtest.Reply {
