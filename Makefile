@@ -17,7 +17,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' Makefile
 compiled: node ; @./compile
 FIRST := $(if $(wildcard bin/cdk-app),,compiled)
-bin/cdk-app: $(FIRST) ; @go build -o $@ .
+bin/cdk-app: $(FIRST) ; @go build -ldflags="-s -w" -o $@ .
 bin/onesynth: $(FIRST) ; @go build -o $@ ./cmd/onesynth
 bin/onesynth-lake: ; @CGO_ENABLED=1 go build -o $@ ./cmd/onesynth-lake
 TROUBLESHOOTING = https://github.com/onesynth-cdk/onesynth/blob/main/docs/guide/troubleshooting.md

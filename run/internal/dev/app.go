@@ -146,28 +146,28 @@ func (a *app) build(ctx context.Context, of *gobuild.Snapshot, settings string) 
 }
 
 // has reports whether the app may be made of one of the files: of a package's folder or one with embedded files, of its
-// settings, or of what says where packages are. A folder that no package had may be one of the app's by now.
-func (a *app) has(ctx context.Context, files []string, functions []gobuild.Listing) (bool, error) {
+// settings, or of what says where packages are. A folder that no package had may be one of the app's by now. The
+// sources are those of the functions, and the app's behind them; without any, it may be made of each file.
+func (a *app) has(files []string, sources []gobuild.Sources) bool {
 	if a == nil {
-		return false, nil
+		return false
 	}
-	own, err := gobuild.FindSources(ctx, a.Listing)
-	if err != nil {
-		return true, err
+	if len(sources) == 0 {
+		return true
 	}
+	own := sources[len(sources)-1]
 	var others []string
-	for _, listing := range functions {
-		found, err := gobuild.FindSources(ctx, listing)
-		if err != nil {
-			return true, err
-		}
+	for _, found := range sources[:len(sources)-1] {
 		others = slices.Concat(others, found.Packages, found.Embedded)
 	}
 	return slices.ContainsFunc(files, func(file string) bool {
 		folder := filepath.Dir(file)
+		if isOfModule(file) {
+			return true
+		}
 		isOwn := slices.Contains(own.Packages, folder) || slices.Contains(own.Embedded, folder)
 		return isOwn || slices.Contains(a.files, file) || !slices.Contains(others, folder)
-	}), nil
+	})
 }
 
 // settings tells the app's further files apart, by the contents of all files.

@@ -47,13 +47,23 @@ func TestAppHas(t *testing.T) {
 	}
 	a := &app{Listing: gobuild.Listing{Directory: folder, Patterns: []string{"."}},
 		files: []string{filepath.Join(folder, "settings", appSettings)}}
-	functions := []gobuild.Listing{{Directory: folder, Patterns: []string{"./lambdas/a"}}}
+	var sources []gobuild.Sources
+	for _, program := range []gobuild.Listing{{Directory: folder, Patterns: []string{"./lambdas/a"}}, a.Listing} {
+		found, err := gobuild.FindSources(t.Context(), program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, found)
+	}
 	for name, want := range map[string]bool{
 		"lambdas/a/main.go": false, "lambdas/a/new.go": false, "schema/schema.go": true, "schema/new.go": true,
 		"main.go": true, "go.mod": true, "settings/cdk.json": true, "new/new.go": true,
 	} {
-		if got, err := a.has(t.Context(), []string{filepath.Join(folder, name)}, functions); err != nil || got != want {
-			t.Errorf("%s: got %t, %v", name, got, err)
+		if got := a.has([]string{filepath.Join(folder, name)}, sources); got != want {
+			t.Errorf("%s: got %t", name, got)
 		}
+	}
+	if !a.has([]string{filepath.Join(folder, "lambdas/a/main.go")}, nil) {
+		t.Error("without sources, a file is none of the app")
 	}
 }

@@ -88,8 +88,9 @@ type Follower struct {
 	// app is the app; nil if nothing tells how to synthesise.
 	app *app
 	// applied is the app that the run is of, and refused one that could not be applied, as [app.build] tells apps
-	// apart.
+	// apart. Until learned is closed, another goroutine finds out what is applied.
 	applied, refused string
+	learned          chan struct{}
 	// waiting are the functions whose new code came with the refused app.
 	waiting []string
 	// explanation is what was printed of the last failure.
@@ -191,7 +192,7 @@ func (f *Follower) Run(ctx context.Context) error {
 			}
 		}
 	})
-	f.begin(ctx)
+	f.begin(ctx, &finding)
 	for {
 		// What was saved before begin is pending already, and no event tells of it again.
 		for len(f.pending.Files) > 0 && ctx.Err() == nil {
@@ -209,23 +210,60 @@ func (f *Follower) Run(ctx context.Context) error {
 }
 
 // begin learns what the source of what runs gives, so that later builds show what has changed. What does not compile
-// is told when something is saved.
-func (f *Follower) begin(ctx context.Context) {
-	saved, err := f.snapshot()
+// is told when something is saved. The functions' builds, which only make later ones shorter, end with the first save;
+// that of the app goes on beside later ones, until learning has ended.
+func (f *Follower) begin(ctx context.Context, learning *sync.WaitGroup) {
+	f.learned = make(chan struct{})
+	files, saved := f.watcher.Read()
 	f.pending.Add(saved)
+	err := f.take(files)
 	if err != nil {
 		f.printf("watch: %v", err)
+		close(f.learned)
 		return
 	}
-	built, _ := f.buildFunctions(ctx, f.names())
-	f.debuggedAs = built[f.options.Debugged].Hash
 	// What was saved since the run began is in the app that is built, and not in the assembly.
-	state, err := f.app.build(ctx, f.source, f.settings)
-	changed := false
-	if err == nil && len(saved.Files) > 0 {
-		changed, err = f.app.has(ctx, saved.Files, f.functions())
+	if settings := f.settings; f.app.has(saved.Files, f.watcher.Sources()) {
+		close(f.learned)
+	} else {
+		learning.Go(func() {
+			defer close(f.learned)
+			f.learn(ctx, files, settings)
+		})
 	}
-	if err == nil && !changed {
+	building, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		built, _ := f.buildFunctions(building, f.names())
+		f.debuggedAs = built[f.options.Debugged].Hash
+	}()
+	for {
+		if len(f.pending.Files) > 0 && f.options.Debugged == "" {
+			cancel()
+		}
+		select {
+		case <-ended:
+			return
+		case <-f.watcher.Changed():
+			f.pending.Add(f.watcher.Take())
+		}
+	}
+}
+
+// learn builds the app from the files, as it is when the run begins.
+func (f *Follower) learn(ctx context.Context, files map[string][]byte, settings string) {
+	folder, err := os.MkdirTemp(f.options.Folder, "app-")
+	if err != nil {
+		return
+	}
+	defer os.RemoveAll(folder)
+	source, err := gobuild.NewSnapshots(folder).Take(files)
+	if err != nil {
+		return
+	}
+	if state, err := f.app.build(ctx, source, settings); err == nil {
 		f.applied = state
 	}
 }
@@ -233,9 +271,30 @@ func (f *Follower) begin(ctx context.Context) {
 // snapshot makes builds be of the source as it is now, and returns what was saved before.
 func (f *Follower) snapshot() (saved Change, err error) {
 	files, saved := f.watcher.Read()
+	return saved, f.take(files)
+}
+
+// take makes builds be of the files.
+func (f *Follower) take(files map[string][]byte) (err error) {
 	f.settings = f.app.settings(files)
 	f.source, err = f.snapshots.Take(files)
-	return saved, err
+	return err
+}
+
+// mayChangeApp reports whether the app may be another one than that of the run after a change of the files.
+func (f *Follower) mayChangeApp(files []string) bool {
+	if f.app == nil {
+		return false
+	}
+	if f.app.has(files, f.watcher.Sources()) {
+		return true
+	}
+	select {
+	case <-f.learned:
+		return f.applied == "" || f.refused != ""
+	default:
+		return false
+	}
 }
 
 // names are the functions that are built.
@@ -311,7 +370,18 @@ func (f *Follower) catchUp(ctx, building context.Context, change Change) error {
 	var state string
 	var problem error
 	var asking sync.WaitGroup
-	asking.Go(func() { state, problem = f.app.build(building, f.source, f.settings) })
+	isOfApp := f.mayChangeApp(change.Files)
+	if isOfApp {
+		// The app may be of other files from now on.
+		f.watcher.Forget()
+		asking.Go(func() {
+			select {
+			case <-f.learned:
+				state, problem = f.app.build(building, f.source, f.settings)
+			case <-building.Done():
+			}
+		})
+	}
 	built, err := f.buildFunctions(building, first)
 	if len(first) < len(names) && len(f.changed(built)) == 0 {
 		first = names
@@ -324,7 +394,7 @@ func (f *Follower) catchUp(ctx, building context.Context, change Change) error {
 	if problem != nil {
 		state = problem.Error()
 	}
-	due, again := state != f.applied, state == f.refused
+	due, again := isOfApp && state != f.applied, isOfApp && state == f.refused
 	if !due {
 		f.waiting = nil
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
@@ -59,4 +60,55 @@ func TestSavedBeforeRun(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
+}
+
+// A function's file changes no app, so its build does not wait until the app of the start is known. If the app that is
+// there is not the run's, each change may be one of it.
+func TestMayChangeApp(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":            "module example.com/m\n\ngo 1.26\n",
+		"main.go":           "package main\n\nfunc main() {}\n",
+		"lambdas/a/main.go": "package main\n\nfunc main() {}\n",
+	} {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	programs := []gobuild.Listing{{Directory: folder, Patterns: []string{"./lambdas/a"}},
+		{Directory: folder, Patterns: []string{"."}}}
+	watcher, err := New(t.Context(), programs, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watcher.Close()
+	f := &Follower{watcher: watcher, app: &app{Listing: programs[1]}, learned: make(chan struct{})}
+	want := func(when string, ofFunction bool) {
+		t.Helper()
+		if got := f.mayChangeApp([]string{filepath.Join(folder, "lambdas", "a", "main.go")}); got != ofFunction {
+			t.Errorf("%s: got %t of a function's file", when, got)
+		}
+		if !f.mayChangeApp([]string{filepath.Join(folder, "main.go")}) {
+			t.Errorf("%s: the app's file is none of the app", when)
+		}
+	}
+	want("until the app is known", false)
+	close(f.learned)
+	want("with an app that does not compile", true)
+	f.applied = "one"
+	want("with the run's app", false)
+	f.refused = "another"
+	want("with an app that was refused", true)
+	f.refused = ""
+	watcher.Forget()
+	want("after a change of the app", true)
+	if err := watcher.Find(t.Context(), programs); err != nil {
+		t.Fatal(err)
+	}
+	want("after the next search", false)
 }

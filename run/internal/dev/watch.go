@@ -67,8 +67,11 @@ type Watcher struct {
 	signal chan struct{}
 	ended  sync.WaitGroup
 
-	mutex   sync.Mutex
-	modules []string
+	mutex sync.Mutex
+	// sources are those of the programs of the last search, and forgotten counts the calls of Forget.
+	sources   []gobuild.Sources
+	forgotten int
+	modules   []string
 	// embedded are the folders in which all files count.
 	embedded map[string]bool
 	// files count, too, such as cdk.json.
@@ -158,7 +161,7 @@ func (w *Watcher) scan() (contents map[string][]byte, err error) {
 		if w.known[path] != former && (known || !w.fresh[filepath.Dir(path)]) {
 			change.Files = append(change.Files, path)
 		}
-		if err == nil && !slices.Contains([]string{"go.mod", "go.sum", "go.work"}, filepath.Base(path)) {
+		if err == nil && !isOfModule(path) {
 			contents[path] = text
 		}
 	}
@@ -185,6 +188,11 @@ func (w *Watcher) scan() (contents map[string][]byte, err error) {
 	return contents, err
 }
 
+// isOfModule reports whether a file says which modules there are.
+func isOfModule(path string) bool {
+	return slices.Contains([]string{"go.mod", "go.sum", "go.work"}, filepath.Base(path))
+}
+
 // embedded returns the folders of the files that a Go file with this text embeds.
 func embedded(path string, text []byte) (folders []string) {
 	for line := range bytes.Lines(text) {
@@ -209,8 +217,26 @@ func embedded(path string, text []byte) (folders []string) {
 	return slices.Compact(folders)
 }
 
+// Forget makes [Watcher.Sources] return nothing until the next [Watcher.Find] that begins after it.
+func (w *Watcher) Forget() {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.sources = nil
+	w.forgotten++
+}
+
+// Sources returns where the source files of the programs are, in the order of [Watcher.Find]; nil: nobody knows.
+func (w *Watcher) Sources() []gobuild.Sources {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.sources
+}
+
 // Find asks again what the programs are made of. Call it when they may have other packages or embedded files.
 func (w *Watcher) Find(ctx context.Context, programs []gobuild.Listing) error {
+	w.mutex.Lock()
+	forgotten := w.forgotten
+	w.mutex.Unlock()
 	sources := make([]gobuild.Sources, len(programs))
 	failures := make([]error, len(programs))
 	var asking sync.WaitGroup
@@ -225,6 +251,9 @@ func (w *Watcher) Find(ctx context.Context, programs []gobuild.Listing) error {
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
+	if w.forgotten == forgotten {
+		w.sources = sources
+	}
 	w.modules, w.embedded = nil, map[string]bool{}
 	for _, found := range sources {
 		for _, module := range found.Modules {
