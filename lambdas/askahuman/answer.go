@@ -8,12 +8,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // Answer stores a person's answer and its points; zone decides when the person's
-// days begin and end, nil is UTC.
+// days begin and end, nil is UTC. Of an answer that is [askahuman.Answer.RewardedLate] it stores the points alone.
 //
 // It returns an [*validate.Error], [askahuman.ErrQuestionNotFound], [askahuman.ErrAlreadyAnswered] (also when the
 // question has ended since), [askahuman.ErrQuestionClosed], [askahuman.ErrBlocked], or, when too many answer at once,
@@ -46,7 +47,7 @@ func (s *Service) answer(ctx context.Context, personHash string, zone *time.Loca
 		return askahuman.Receipt{}, err
 	}
 	switch {
-	case known.answered:
+	case known.answered || !known.stats.Late[answer.QuestionID].IsZero():
 		return askahuman.Receipt{}, askahuman.ErrAlreadyAnswered
 	case !known.stats.BlockedAt.IsZero():
 		return askahuman.Receipt{}, askahuman.ErrBlocked
@@ -54,7 +55,7 @@ func (s *Service) answer(ctx context.Context, personHash string, zone *time.Loca
 		return askahuman.Receipt{}, askahuman.ErrQuestionNotFound
 	}
 	if !known.question.AnswerableAt(now) {
-		return askahuman.Receipt{}, s.refusal(ctx, personHash, answer.QuestionID)
+		return s.answerLate(ctx, known, answer, now)
 	}
 	if err := answer.ValidateFor(known.question); err != nil {
 		return askahuman.Receipt{}, err
@@ -67,10 +68,12 @@ func (s *Service) answer(ctx context.Context, personHash string, zone *time.Loca
 	response.Points = points
 
 	answers, err := s.submitResponse(ctx, known.question, response, stats)
-	if errors.Is(err, askahuman.ErrQuestionClosed) {
+	switch {
+	case errors.Is(err, askahuman.ErrQuestionClosed) && !answer.HandedAt.IsZero():
+		return askahuman.Receipt{}, retry.ErrStale // it may be in time for its points
+	case errors.Is(err, askahuman.ErrQuestionClosed):
 		return askahuman.Receipt{}, s.refusal(ctx, personHash, answer.QuestionID)
-	}
-	if err != nil {
+	case err != nil:
 		return askahuman.Receipt{}, wrap(err, "store the answer")
 	}
 	return askahuman.Receipt{
@@ -84,6 +87,34 @@ func (s *Service) answer(ctx context.Context, personHash string, zone *time.Loca
 		OptionShares: s.optionShares(ctx, known.question, answers),
 		SinceAsked:   now.Sub(time.Time(known.question.CreatedAt)),
 	}, nil
+}
+
+// answerLate gives the points of an answer whose question had ended when its state was read at now, or refuses it.
+//
+// The stats are written on the version that was read, and mark the answer. So of two answers of a person to a question,
+// late or in time, only one earns points.
+func (s *Service) answerLate(ctx context.Context, known known, answer askahuman.Answer,
+	now time.Time) (askahuman.Receipt, error) {
+	person := known.stats.PersonHash
+	if err := s.refusal(ctx, person, answer.QuestionID); !errors.Is(err, askahuman.ErrQuestionClosed) ||
+		!answer.RewardedLate(known.question, now) {
+		return askahuman.Receipt{}, err
+	}
+	if err := answer.ValidateFor(known.question); err != nil {
+		return askahuman.Receipt{}, err
+	}
+	response := answer.ResponseTo(known.question, person, now)
+	points, stats := s.rules().AwardLate(known.stats, known.question, response, known.notifiedAt)
+	rewarded, err := dynamo.Satisfied(s.DB.Transact(ctx, "RewardLate", s.putStats(stats)))
+	switch {
+	case err != nil:
+		return askahuman.Receipt{}, wrap(err, "store the points of a late answer")
+	case !rewarded:
+		return askahuman.Receipt{}, retry.ErrStale
+	}
+	return askahuman.Receipt{ResponseID: response.ID, PointsEarned: points, NewBadges: []askahuman.Badge{},
+		TotalPoints: stats.TotalPoints, Answers: known.question.CurrentResponses, NextBadge: nextBadge(stats),
+		Late: true}, nil
 }
 
 func nextBadge(stats askahuman.Stats) *askahuman.NextBadge {

@@ -214,9 +214,13 @@ func checkRecentAnswers(t *testing.T, s *platform) {
 // answering is an answer of a person to a question, or without a person a look at the question.
 type answering struct{ person, question int }
 
+// handed reports whether the question was handed to the person, so that a late answer earns points.
+func (a answering) handed() bool { return a.person%2 == 0 }
+
 // Many people race for the last places of questions, and with themselves, while requests are refused and processes die.
 // Each is told what could be if one answered after the other: as many answers are stored as a question takes, one of
-// each person, with points by their order. A person's points are the sum of them.
+// each person, with points by their order; of the others, those to whom it was handed have the points of a late answer,
+// once. A person's points are the sum of them.
 func checkAnswerHistories(t *testing.T, s *platform) {
 	const people = 12
 	places := []int{1, 2, 5, people + 1}
@@ -228,18 +232,21 @@ func checkAnswerHistories(t *testing.T, s *platform) {
 		asked = append(asked, q)
 	}
 	s.moveTo(ten.Add(time.Minute))
-	// The state has a bit for each person who has answered.
+	// The state has a bit for each person who has answered, and another one for each late answer.
+	const late = 16
 	h := historytest.New(historytest.Model[uint32, answering]{
 		Key: func(call answering) string { return fmt.Sprint(call.question) },
 		Step: historytest.Returns(func(answered uint32, call answering) (uint32, string) {
-			there, all, points := bits.OnesCount32(answered), places[call.question], 10
+			there, all, points := bits.OnesCount16(uint16(answered)), places[call.question], 10
 			switch {
 			case call.person < 0 && there == all:
 				return answered, fmt.Sprint("CLOSED with ", there)
 			case call.person < 0:
 				return answered, fmt.Sprint("open with ", there)
-			case answered&(1<<call.person) != 0:
+			case answered&(1<<call.person|1<<(call.person+late)) != 0:
 				return answered, askahuman.ErrAlreadyAnswered.Error()
+			case there == all && call.handed():
+				return answered | 1<<(call.person+late), "10 points, late"
 			case there == all:
 				return answered, askahuman.ErrQuestionClosed.Error()
 			case 2*there < all:
@@ -269,8 +276,11 @@ func checkAnswerHistories(t *testing.T, s *platform) {
 			return in, func() string { return look(in.question) }
 		}
 		return in, func() string {
-			got, err := s.people.Answer(t.Context(), person(in.person), time.UTC,
-				askahuman.Answer{QuestionID: asked[in.question].ID, Text: &words})
+			answer := askahuman.Answer{QuestionID: asked[in.question].ID, Text: &words}
+			if in.handed() {
+				answer.HandedAt = ten
+			}
+			got, err := s.people.Answer(t.Context(), person(in.person), time.UTC, answer)
 			switch {
 			case errors.Is(err, died):
 				told[in.person].unknown.Add(1)
@@ -279,6 +289,9 @@ func checkAnswerHistories(t *testing.T, s *platform) {
 				return err.Error()
 			}
 			told[in.person].points.Add(int64(got.PointsEarned))
+			if got.Late {
+				return fmt.Sprint(got.PointsEarned, " points, late")
+			}
 			return fmt.Sprint(got.PointsEarned, " points, ", got.Answers == 1, got.Completed)
 		}
 	})

@@ -81,11 +81,12 @@ func (s *Service) standings(ctx context.Context, personHash string, period askah
 }
 
 // place returns the board with the person's entry as their stats have it now, and their rank: one more than the number
-// of people with more points. The rank is nil for a person who has not answered in the period, and beyond MaxRank.
+// of people with more points. The rank is nil for a person who has neither answers nor points in the period, and beyond
+// MaxRank.
 func place(top []askahuman.BoardEntry, stats askahuman.Stats, period askahuman.Period,
 	now time.Time) ([]askahuman.BoardEntry, *int) {
 	entry := stats.In(period, now)
-	if entry.Answers == 0 {
+	if entry.Answers == 0 && entry.Points == 0 {
 		return top, nil
 	}
 	if !slices.Contains(top, entry) {

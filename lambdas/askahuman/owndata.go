@@ -71,6 +71,12 @@ func (s *Service) readKept(ctx context.Context, data *askahuman.PersonData) erro
 			Week: st.Week, WeeklyPoints: st.WeeklyPoints, WeeklyAnswers: st.WeeklyAnswers, Version: st.Version,
 			CreatedAt: wire.Time(st.CreatedAt), UpdatedAt: wire.Time(st.UpdatedAt), BlockedAt: wire.Time(st.BlockedAt),
 		}
+		for id, at := range st.Late {
+			if data.Stats.LateAnswers == nil {
+				data.Stats.LateAnswers = map[string]wire.Time{}
+			}
+			data.Stats.LateAnswers[id] = wire.Time(at)
+		}
 		if data.Stats.AnswersByCategory == nil {
 			data.Stats.AnswersByCategory = map[string]int{}
 		}

@@ -172,15 +172,11 @@ func (s *Service) submit(ctx context.Context, q askahuman.Question, r askahuman.
 		return err
 	}
 	update = update.Add(dynamo.Name("current_responses"), expression.Value(1))
-	unchanged := dynamo.Absent("fingerprint_hash")
-	if stats.Version > 0 {
-		unchanged = dynamo.Equal("version", stats.Version)
-	}
 	writes := []dynamo.Write{
 		dynamo.Put("Responses", r, dynamo.Absent("response_id")),
 		dynamo.Update("Questions", []any{q.ID}, update,
 			answerable().And(dynamo.Name("deadline").GreaterThan(moment(r.CreatedAt)), count)),
-		dynamo.Put("UserStats", s.storedStats(stats), unchanged),
+		s.putStats(stats),
 	}
 	if next.last {
 		writes = append(writes, returnPlace(q, r.CreatedAt))

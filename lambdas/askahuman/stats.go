@@ -27,6 +27,15 @@ func (s *Service) storedStats(st askahuman.Stats) askahuman.Stats {
 	return st
 }
 
+// putStats replaces a person's stats, if they are still the version that was read.
+func (s *Service) putStats(st askahuman.Stats) dynamo.Write {
+	unchanged := dynamo.Absent("fingerprint_hash")
+	if st.Version > 0 {
+		unchanged = dynamo.Equal("version", st.Version)
+	}
+	return dynamo.Put("UserStats", s.storedStats(st), unchanged)
+}
+
 // unstoredStats are a person's stats by their item; without one they are zero, but for the hash.
 func unstoredStats(item askahuman.Stats, personHash string) askahuman.Stats {
 	item.PersonHash, item.Leaderboard = personHash, ""

@@ -14,6 +14,10 @@ type Answer struct {
 	Option         *int    `json:"selected_option,omitempty" nullable:"true" minimum:"0" maximum:"9" doc:"To a multiple choice question: the option's index, from 0."`
 	Confidence     *int    `json:"confidence,omitempty" nullable:"true" minimum:"1" maximum:"5" doc:"How sure the person is." example:"4"`
 	ResponseTimeMS *int64  `json:"response_time_ms,omitempty" nullable:"true" minimum:"0" doc:"Milliseconds from seeing the question to sending the answer." example:"42000"`
+	Handed         *string `json:"handed,omitempty" nullable:"true" maxLength:"255" doc:"The handed of the question, as the person read it. With it, an answer that comes too late still earns its points for 60 seconds."`
+	// HandedAt is when the person was handed the question, as Handed says. Zero: never, or Handed is not what the
+	// platform signed for this person and question.
+	HandedAt time.Time `json:"-"`
 }
 
 // Check adds a problem for an answer that has neither a text nor an option, or has both.
@@ -49,6 +53,23 @@ func (a Answer) ValidateFor(question Question) error {
 	return p.Err()
 }
 
+// LateWindow is how long after the end of a question an answer to it still earns its points.
+const LateWindow = time.Minute
+
+// endsWithin is how long a request that ends a question takes at most. The end is the moment at which it began, and the
+// question is still handed to people until it is done.
+const endsWithin = 10 * time.Second
+
+// RewardedLate reports whether the answer earns points at now, although the question has ended: it ended at most
+// [LateWindow] ago, and was handed to the person before that.
+func (a Answer) RewardedLate(ended Question, now time.Time) bool {
+	end := time.Time(ended.ClosedAt)
+	if end.IsZero() {
+		end = time.Time(ended.Deadline)
+	}
+	return !a.HandedAt.IsZero() && a.HandedAt.Before(end.Add(endsWithin)) && !now.After(end.Add(LateWindow))
+}
+
 // ResponseTo returns the answer in its stored form.
 func (a Answer) ResponseTo(question Question, personHash string, now time.Time) Response {
 	response := Response{
@@ -81,6 +102,7 @@ type Receipt struct {
 	NextBadge *NextBadge `json:"next_badge" doc:"The badge that is nearest after this answer, as the first of next_badges in the person's stats. Null for a person who has all."`
 	// Nil: not told.
 	OptionShares []int `json:"option_shares,omitempty" nullable:"false" doc:"How many chose each option, this answer included, in the order of options: whole percent, 100 together. Only of a multiple choice question with five answers or more, on a platform that tells them; absent also if they could not be read." example:"[60,40]"`
+	Late         bool  `json:"late,omitempty" doc:"true: the question had ended. The answer has earned its points and counts for nothing else: its agent does not get it, and response_id names nothing."`
 	// SinceAsked is the age of the question.
 	SinceAsked time.Duration `json:"-"`
 }

@@ -258,8 +258,9 @@ var (
 		ID: "readOpenQuestion", Route: "GET /human/questions/{question_id}", Function: "humanapi",
 		Caller: CallerPerson, RateLimit: "read",
 		Summary: "Read a question that wants answers",
-		Detail:  "Returns a question that still wants answers, and whether this person can give one.",
-		Errors:  []error{ErrQuestionNotFound, ErrQuestionClosed},
+		Detail: "Returns a question that still wants answers, and whether this person can give one. This hands the " +
+			"question to the person.",
+		Errors: []error{ErrQuestionNotFound, ErrQuestionClosed},
 	}
 	AnswerQuestion = schema.Operation[ZoneParams, Answer, Receipt]{
 		ID: "answerQuestion", Route: "POST /human/responses", Function: "humanapi", Caller: CallerPerson,
@@ -270,7 +271,8 @@ var (
 			"characters, without the white space around it, earns more; so do confidence, an answer within 5 minutes " +
 			"of the person's last notification if that was of this question, and an answer to a question that has " +
 			"less than half of its answers. Points stop at the most of a UTC day; the answer, its day in a row and " +
-			"its badges still count.",
+			"its badges still count. A question that ended at most 60 seconds ago still gives its points, once, to a " +
+			"person to whom it was handed before it ended, by the answer's handed; the receipt is then late.",
 		Status: http.StatusCreated, NeedsCaller: true,
 		Variants: []schema.Variant{
 			{Required: []string{"answer"}, Strict: map[string]string{"selected_option": "null"}},

@@ -80,27 +80,28 @@ type PersonData struct {
 
 // PersonStats are the stats of a person as they are kept.
 type PersonStats struct {
-	Handle            string         `json:"handle" doc:"The name on leaderboards." example:"Quiet Otter 482"`
-	TotalPoints       int            `json:"total_points"`
-	TotalAnswers      int            `json:"total_answers"`
-	StreakDays        int            `json:"streak_days"`
-	StreakLastDate    string         `json:"streak_last_date,omitempty" doc:"The last day that counted, in the person's time zone." example:"2026-02-02"`
-	Badges            []Badge        `json:"badges" nullable:"false"`
-	AnswersByCategory map[string]int `json:"answers_by_category"`
-	NightAnswers      int            `json:"night_answers" doc:"From 00:00 to 06:00 in the person's time zone."`
-	FastAnswers       int            `json:"fast_answers" doc:"In under 30 seconds."`
-	ConfidentAnswers  int            `json:"confident_answers" doc:"With confidence 5."`
-	Day               string         `json:"day,omitempty" doc:"The UTC day of daily_points and daily_answers." example:"2026-02-02"`
-	DailyPoints       int            `json:"daily_points"`
-	DailyAnswers      int            `json:"daily_answers"`
-	Week              string         `json:"week,omitempty" doc:"The Monday of weekly_points and weekly_answers." example:"2026-02-02"`
-	WeeklyPoints      int            `json:"weekly_points"`
-	WeeklyAnswers     int            `json:"weekly_answers"`
-	Version           int64          `json:"version" doc:"Counted up by every change."`
-	CreatedAt         wire.Time      `json:"created_at,omitzero" format:"date-time"`
-	UpdatedAt         wire.Time      `json:"updated_at,omitzero" format:"date-time" doc:"When the person answered last."`
-	BlockedAt         wire.Time      `json:"blocked_at,omitzero" format:"date-time" doc:"When an operator blocked the person."`
-	HandleResetAt     wire.Time      `json:"handle_reset_at,omitzero" format:"date-time" doc:"When an operator reset the name."`
+	Handle            string               `json:"handle" doc:"The name on leaderboards." example:"Quiet Otter 482"`
+	TotalPoints       int                  `json:"total_points"`
+	TotalAnswers      int                  `json:"total_answers"`
+	StreakDays        int                  `json:"streak_days"`
+	StreakLastDate    string               `json:"streak_last_date,omitempty" doc:"The last day that counted, in the person's time zone." example:"2026-02-02"`
+	Badges            []Badge              `json:"badges" nullable:"false"`
+	AnswersByCategory map[string]int       `json:"answers_by_category"`
+	NightAnswers      int                  `json:"night_answers" doc:"From 00:00 to 06:00 in the person's time zone."`
+	FastAnswers       int                  `json:"fast_answers" doc:"In under 30 seconds."`
+	ConfidentAnswers  int                  `json:"confident_answers" doc:"With confidence 5."`
+	Day               string               `json:"day,omitempty" doc:"The UTC day of daily_points and daily_answers." example:"2026-02-02"`
+	DailyPoints       int                  `json:"daily_points"`
+	DailyAnswers      int                  `json:"daily_answers"`
+	Week              string               `json:"week,omitempty" doc:"The Monday of weekly_points and weekly_answers." example:"2026-02-02"`
+	WeeklyPoints      int                  `json:"weekly_points"`
+	WeeklyAnswers     int                  `json:"weekly_answers"`
+	LateAnswers       map[string]wire.Time `json:"late_answers,omitempty" doc:"When answers of the last minutes came after the end of their question, by its id."`
+	Version           int64                `json:"version" doc:"Counted up by every change."`
+	CreatedAt         wire.Time            `json:"created_at,omitzero" format:"date-time"`
+	UpdatedAt         wire.Time            `json:"updated_at,omitzero" format:"date-time" doc:"When the person answered last."`
+	BlockedAt         wire.Time            `json:"blocked_at,omitzero" format:"date-time" doc:"When an operator blocked the person."`
+	HandleResetAt     wire.Time            `json:"handle_reset_at,omitzero" format:"date-time" doc:"When an operator reset the name."`
 }
 
 // PersonAnswer is an answer of a person as it is kept.

@@ -98,6 +98,12 @@ func writes() []schema.AccessPattern {
 			schema.PutItem.On("UserStats", "the person's new points, if they are still those that were read"),
 			schema.UpdateItem.On("Guards",
 				"its place among the agent's open questions, when the answer closes it").IfNeeded()).UsedBy("humanapi"),
+		schema.Transaction("RewardLate",
+			"Give the points of an answer that came too late. A transaction, so that a request whose answer was lost "+
+				"recognises its own write.",
+			schema.PutItem.On("UserStats",
+				"the person's new points and the mark of the answer, if they are still those that were read")).
+			UsedBy("humanapi"),
 		schema.BatchGetItem.Pattern("GetHandles", "UserStats", "The names that the people of a leaderboard chose.").
 			Returning("fingerprint_hash", "handle").UsedBy("humanapi"),
 		schema.UpdateItem.Pattern("ChooseHandle", "UserStats",

@@ -44,17 +44,15 @@ func (r Rules) Award(stats Stats, question Question, response Response, notified
 	zone *time.Location) (int, Stats, []Badge) {
 	now := response.CreatedAt
 	after := stats.startPeriods(now)
+	after.Late = stats.lateAfter(now)
 
 	worth := r.pointsFor(question, response, notifiedAt)
 	if days, counted := after.streakAfter(now, zone); counted {
 		after.StreakDays, after.StreakLastDate = days, localDate(now, zone)
 		worth += r.streakBonus(days)
 	}
-	earned := min(worth, max(0, r.DailyPoints-after.DailyPoints))
+	earned := after.earn(worth, r.DailyPoints)
 
-	after.TotalPoints += earned
-	after.DailyPoints += earned
-	after.WeeklyPoints += earned
 	after.TotalAnswers++
 	after.DailyAnswers++
 	after.WeeklyAnswers++
@@ -81,6 +79,50 @@ func (r Rules) Award(stats Stats, question Question, response Response, notified
 		after.BadgesEarnedAt[badge.ID] = now
 	}
 	return earned, after, earnedBadges
+}
+
+// AwardLate adds the points of a late answer to the stats of the person who gave it, and marks it as late. It counts as
+// no answer: not for a streak, and not for a badge. AwardLate returns the points earned, which DailyPoints limits, and
+// the new stats. The given stats do not change.
+func (r Rules) AwardLate(stats Stats, question Question, response Response, notifiedAt time.Time) (int, Stats) {
+	now := response.CreatedAt
+	after := stats.startPeriods(now)
+	earned := after.earn(r.pointsFor(question, response, notifiedAt), r.DailyPoints)
+	if after.Late = stats.lateAfter(now); after.Late == nil {
+		after.Late = map[string]time.Time{}
+	}
+	after.Late[question.ID] = now
+	// updated_at is when the person answered last, and tells days apart.
+	if after.CreatedAt.IsZero() {
+		after.CreatedAt, after.UpdatedAt = now, now
+	}
+	return earned, after
+}
+
+// earn adds points, as far as the limit of a day lets it, and returns how many these are.
+func (s *Stats) earn(worth, daily int) int {
+	earned := min(worth, max(0, daily-s.DailyPoints))
+	s.TotalPoints += earned
+	s.DailyPoints += earned
+	s.WeeklyPoints += earned
+	return earned
+}
+
+// keepLate is how long a late answer stays marked: longer than [LateWindow], so that a repeat is recognised.
+const keepLate = 10 * time.Minute
+
+// lateAfter returns a copy of the late answers that are still marked at now, or nil if there are none.
+func (s Stats) lateAfter(now time.Time) map[string]time.Time {
+	var late map[string]time.Time
+	for id, at := range s.Late {
+		if now.Sub(at) < keepLate {
+			if late == nil {
+				late = map[string]time.Time{}
+			}
+			late[id] = at
+		}
+	}
+	return late
 }
 
 // startPeriods sets the day's and the week's points to zero when a new one has begun. If the clock

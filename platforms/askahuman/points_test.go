@@ -641,3 +641,27 @@ func TestRewards(t *testing.T) {
 		t.Errorf("earned %d, %d on the day; want 10500 and 11000", earned, after.DailyPoints)
 	}
 }
+
+// A late answer is marked for ten minutes, and leaves what tells days apart as it was. Who has none before begins
+// with it.
+func TestAwardLate(t *testing.T) {
+	t.Parallel()
+	before := Stats{Late: map[string]time.Time{"recent": noon.Add(time.Millisecond - keepLate),
+		"old": noon.Add(-keepLate)}, CreatedAt: noon.Add(-time.Hour), UpdatedAt: noon.Add(-time.Hour)}
+	question := Question{ID: "now", Type: TypeMultipleChoice, RequiredResponses: 1, CurrentResponses: 1}
+	points, after := DefaultRules().AwardLate(before, question, Response{CreatedAt: noon}, time.Time{})
+	want := Stats{TotalPoints: 5, Day: Day(noon), DailyPoints: 5, Week: Week(noon), WeeklyPoints: 5,
+		Late:      map[string]time.Time{"recent": before.Late["recent"], "now": noon},
+		CreatedAt: before.CreatedAt, UpdatedAt: before.UpdatedAt}
+	if diff := cmp.Diff(want, after); diff != "" || points != 5 || len(before.Late) != 2 {
+		t.Errorf("got %d points (-want +got):\n%s", points, diff)
+	}
+	if _, after, _ := DefaultRules().Award(before, question, Response{CreatedAt: noon}, time.Time{},
+		time.UTC); len(after.Late) != 1 || len(before.Late) != 2 {
+		t.Errorf("an answer in time leaves the late ones %v, of %v", after.Late, before.Late)
+	}
+	if _, first := DefaultRules().AwardLate(Stats{}, question, Response{CreatedAt: noon}, time.Time{}); first.CreatedAt !=
+		noon || first.UpdatedAt != noon {
+		t.Errorf("the first late answer leads to %+v", first)
+	}
+}

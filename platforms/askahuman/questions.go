@@ -206,6 +206,8 @@ type Stats struct {
 	Week          string `dynamodbav:"weekly_board,omitempty" attribute:"Monday of the UTC week of weekly_points, YYYY-MM-DD, with the shard's number like _leaderboard"`
 	WeeklyPoints  int    `dynamodbav:"weekly_points" attribute:"Points earned in that week"`
 	WeeklyAnswers int    `dynamodbav:"weekly_answers" attribute:"Answers in that week"`
+	// Late has the moments of late answers by the ids of their questions.
+	Late map[string]time.Time `dynamodbav:"late_answers,omitempty" attribute:"Answers of the last 10 minutes that came after the end of their question, by its ID: {time}. Each has earned its points once"`
 }
 
 // Period is the time that a leaderboard covers.
@@ -358,5 +360,6 @@ type HumanQuestionList struct {
 // AnswerableQuestion is a question for one person.
 type AnswerableQuestion struct {
 	HumanQuestion
-	CanAnswer bool `json:"can_answer" doc:"False for a person who has answered it."`
+	CanAnswer bool   `json:"can_answer" doc:"False for a person who has answered it."`
+	Handed    string `json:"handed,omitempty" doc:"Says that this person was handed the question, and when, signed by the platform. Send it with the answer. Absent where X-Fingerprint is, and for a person who has answered."`
 }

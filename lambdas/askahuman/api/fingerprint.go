@@ -6,11 +6,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -44,7 +47,7 @@ func byFingerprint(hasher Hasher) map[schema.Caller]httpapi.Identify {
 }
 
 // Hasher makes people and addresses anonymous: only an HMAC of either is ever
-// stored.
+// stored. It also signs what was handed to whom.
 type Hasher struct {
 	// Secret returns the key of the HMAC.
 	Secret func(context.Context) (string, error)
@@ -59,6 +62,32 @@ func (h Hasher) Person(ctx context.Context, fingerprint string) (string, error) 
 // none begins with the character NUL.
 func (h Hasher) Address(ctx context.Context, address string) (string, error) {
 	return h.sum(ctx, "\x00address\x00"+address)
+}
+
+// handed tells what is signed of questions from cursors.
+const handed = "handed"
+
+// Handed signs that a question is handed to a person at a moment. The person, a hash, is not in the text.
+func (h Hasher) Handed(ctx context.Context, person, questionID string, at time.Time) (string, error) {
+	key, err := h.Secret(ctx)
+	if err != nil {
+		return "", fmt.Errorf("sign that a question is handed to a person: %w", err)
+	}
+	return dynamo.CursorKey(key).Sign(strconv.FormatInt(at.UnixMilli(), 10), person, handed, questionID), nil
+}
+
+// HandedAt reads what Handed signed of this person and question. It returns the zero time for anything else.
+func (h Hasher) HandedAt(ctx context.Context, person, questionID, signed string) (time.Time, error) {
+	key, err := h.Secret(ctx)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("check that a question was handed to a person: %w", err)
+	}
+	at, ok := dynamo.CursorKey(key).Position(signed, person, handed, questionID)
+	milliseconds, err := strconv.ParseInt(at, 10, 64)
+	if !ok || err != nil {
+		return time.Time{}, nil
+	}
+	return time.UnixMilli(milliseconds).UTC(), nil
 }
 
 func (h Hasher) caller(ctx context.Context, fingerprint string) (caller httpapi.Caller, err error) {

@@ -77,8 +77,14 @@ func (h *HumanAPI) bindQuestions(s *httpapi.Server) {
 		})
 	httpapi.Bind(s, askahuman.ReadOpenQuestion,
 		func(ctx context.Context, r requestBy[askahuman.QuestionParams]) (askahuman.AnswerableQuestion, error) {
+			// The moment before it is read: what ends the question meanwhile is later.
+			now := h.Clock.Now()
 			question, canAnswer, err := h.Service.Question(ctx, r.Caller.ID, r.Params.ID)
-			return askahuman.AnswerableQuestion{HumanQuestion: humanQuestion(question), CanAnswer: canAnswer}, err
+			read := askahuman.AnswerableQuestion{HumanQuestion: humanQuestion(question), CanAnswer: canAnswer}
+			if err == nil && canAnswer && r.Caller.ID != "" {
+				read.Handed, err = h.Hasher.Handed(ctx, r.Caller.ID, question.ID, now)
+			}
+			return read, err
 		})
 }
 
@@ -91,8 +97,14 @@ func (h *HumanAPI) bindAnswers(s *httpapi.Server) {
 			if err != nil {
 				return askahuman.Receipt{}, err
 			}
+			if r.Body.Handed != nil {
+				r.Body.HandedAt, err = h.Hasher.HandedAt(ctx, r.Caller.ID, r.Body.QuestionID, *r.Body.Handed)
+				if err != nil {
+					return askahuman.Receipt{}, err
+				}
+			}
 			receipt, err := h.Service.Answer(ctx, r.Caller.ID, location, r.Body)
-			if err != nil {
+			if err != nil || receipt.Late {
 				return receipt, err
 			}
 			metrics := []kit.Metric{kit.Count("Answered", 1)}

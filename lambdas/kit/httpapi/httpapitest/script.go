@@ -33,8 +33,9 @@ import (
 // command with what follows the "! "; command returns the handler of the next requests. Lines that begin with "#" are
 // comments. docs/project/scripts.md shows them.
 //
-// The file has <id 1>, <cursor 1> and so on for the random UUIDs and cursors of answers, in the order of first
-// appearance after a command. Requests name them likewise. In a request <x*300> is 300 times x.
+// The file has <id 1>, <cursor 1>, <handed 1> and so on for the random UUIDs and what is signed (next_cursor, handed) in
+// answers, in the order of first appearance after a command. Requests name them likewise. In a request <x*300> is 300
+// times x.
 func Script(t *testing.T, file string, advance func(time.Duration), command func(*testing.T, string) http.Handler,
 	looks map[string]func() (lines string)) {
 	t.Helper()
@@ -166,8 +167,8 @@ func answer(handler http.Handler, lines []string) string {
 }
 
 var (
-	random   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|"next_cursor":"[^"]*"`)
-	named    = regexp.MustCompile(`<(id|cursor) ([0-9]+)>`)
+	random   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|"(?:next_cursor|handed)":"[^"]*"`)
+	named    = regexp.MustCompile(`<(id|cursor|handed) ([0-9]+)>`)
 	repeated = regexp.MustCompile(`<(.)\*([0-9]+)>`)
 )
 
@@ -178,8 +179,9 @@ type names []struct{ name, value string }
 func (n *names) masked(text string) string {
 	return random.ReplaceAllStringFunc(text, func(found string) string {
 		kind, value, quoted := "id", found, "%s"
-		if rest, ok := strings.CutPrefix(found, `"next_cursor":"`); ok {
-			kind, value, quoted = "cursor", strings.TrimSuffix(rest, `"`), `"next_cursor":"%s"`
+		if field, rest, ok := strings.Cut(found, `":"`); ok {
+			kind, value, quoted = strings.TrimPrefix(field, `"next_`), strings.TrimSuffix(rest, `"`), field+`":"%s"`
+			kind = strings.TrimPrefix(kind, `"`)
 		}
 		count := 1
 		for _, each := range *n {
