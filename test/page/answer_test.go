@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,9 +15,12 @@ import (
 // A question is found, answered by two people to its end, and closed for a third. Who answered sees what that earned.
 func TestAnswerToItsEnd(t *testing.T) {
 	prompt := unique("Should error messages apologise?")
+	ask(t, unique("What comes next?"), 5)
 	q := ask(t, prompt, 2)
 	first := open(t, "/", browser.Options{})
 	third := open(t, "/q/"+q.id, browser.Options{})
+	fourth := open(t, "/q/"+q.id, browser.Options{Before: `globalThis.fetch = ((send) => (address, options) =>
+		send(address, options?.body ? {...options, body: options.body.replace(/,"handed":"[^"]*"/, '')} : options))(fetch)`})
 	third.See(prompt)
 	first.See(prompt)
 	first.Until("[...document.querySelectorAll('main li a')].some((one) => one.innerText.includes(" +
@@ -25,8 +29,8 @@ func TestAnswerToItsEnd(t *testing.T) {
 	first.Until("(document.querySelector('input[name=confidence][value=\"4\"]').click(), " +
 		"document.querySelector('input[name=confidence]:checked').value === '4')")
 	send(first)
-	shows(first, "thanks")
-	first.See("points")
+	thanked(first)
+	first.See("+17 points")
 	first.See("First Steps")
 	first.See("No one else has answered yet.")
 	first.See("Your next badge")
@@ -39,10 +43,19 @@ func TestAnswerToItsEnd(t *testing.T) {
 	first.Click("Leaderboard")
 	first.Until("document.querySelector('main table, main ol')")
 
+	// Who writes when it ends was handed it before, and has the points. Who has no proof of that keeps what they wrote.
+	for _, tab := range []*browser.Tab{third, fourth} {
+		tab.Excuse("410")
+		write(tab, "I am late.")
+	}
 	second := open(t, "/q/"+q.id, browser.Options{Width: 320, Height: 640})
 	write(second, "Never.")
 	send(second)
-	shows(second, "thanks")
+	thanked(second)
+	for _, tab := range []*browser.Tab{third, fourth} {
+		tab.Click("Send answer")
+		browser.Evaluate[bool](tab, "dispatchEvent(new Event('pagehide'))")
+	}
 	second.See("Your answer was the last one it needed")
 	first.Click("My points")
 	first.Click("My answers")
@@ -50,11 +63,13 @@ func TestAnswerToItsEnd(t *testing.T) {
 	first.See("Only if it is our fault.")
 	first.See("Has all its answers")
 
-	third.Excuse("410")
-	write(third, "I am late.")
-	send(third)
-	shows(third, "closed")
-	third.Until("document.querySelector('main').innerText.includes('wrote') || document.querySelector('.written')")
+	third.See("The question had closed, so the agent does not get your answer. It earned 10 points.")
+	third.Click("My points")
+	third.Until("document.querySelector('.me dd')?.textContent === '10'")
+	fourth.See("Your answer came too late, the question was closed: ")
+	fourth.Show("/q/" + q.id)
+	shows(fourth, "closed")
+	fourth.See("What you wrote")
 	got := q.read(t)
 	if got.Status != "CLOSED" || len(got.Responses) != 2 || got.Responses[0].Answer != "Only if it is our fault." ||
 		got.Responses[0].Confidence != 4 {
@@ -70,12 +85,102 @@ func TestAnswerToItsEnd(t *testing.T) {
 	}
 }
 
+// An answer takes three actions, and the next question is there when it is sent, before the server has said anything.
+func TestNextQuestionAtOnce(t *testing.T) {
+	const answers = 5
+	for i := range answers + 1 {
+		askFor(t, "technical", unique(fmt.Sprint("Which build is broken? ", i)), 2, "This", "That")
+	}
+	tab := open(t, "/?audience=technical", browser.Options{Before: `globalThis.fetch = ((send) => async (...request) => {
+		await globalThis.held;
+		return send(...request);
+	})(fetch)`})
+	actions := 0
+	act := func(expression string) {
+		actions++
+		tab.Until(expression)
+	}
+	act("(document.querySelector('.card a').click(), true)")
+	for range answers {
+		act("(document.querySelector('input[name=option]')?.click(), " +
+			"document.querySelector('input[name=option]:checked'))")
+		act("(document.querySelector('input[name=confidence][value=\"4\"]').click(), true)")
+		actions++
+		if before, after := browser.Evaluate[string](tab, "document.querySelector('.question').dataset.question"),
+			browser.Evaluate[string](tab, `(async () => {
+				globalThis.held = new Promise((done) => { globalThis.release = done; });
+				document.querySelector('button[type=submit]').click();
+				await new Promise((done) => setTimeout(done));
+				const next = document.querySelector('.question')?.dataset.question;
+				const offered = document.querySelector('.notice .undoing button')?.textContent;
+				globalThis.release();
+				return offered + ' ' + next;
+			})()`); !strings.HasPrefix(after, "Undo ") || strings.HasSuffix(after, "undefined") ||
+			strings.HasSuffix(after, before) {
+			t.Fatalf("after %s came %q", before, after)
+		}
+	}
+	if actions != 1+3*answers {
+		t.Errorf("%d answers took %d actions", answers, actions)
+	}
+	leave(tab)
+	tab.Show("/answers")
+	tab.Until(fmt.Sprintf("document.querySelectorAll('.own-answers .card').length === %d", answers))
+}
+
+// What has become of an answer is said where Undo was, and moves nothing that one is about to press.
+func TestNothingMoves(t *testing.T) {
+	for i := range 2 {
+		askFor(t, "technical", unique(fmt.Sprint("Which test is slow? ", i)), 5, "This", "That")
+	}
+	for _, language := range []string{"", inGerman} {
+		tab := open(t, "/?audience=technical", browser.Options{Before: language, Width: 360, Height: 740})
+		tab.Until("(document.querySelector('.card a').click(), true)")
+		tab.Until("(document.querySelector('input[name=option]')?.click(), " +
+			"document.querySelector('input[name=option]:checked'))")
+		tab.Until("(document.querySelector('button[type=submit]').click(), true)")
+		tab.Until("document.querySelector('.undoing') && document.querySelector('.question') && " +
+			"!document.querySelector('input[name=option]:checked')")
+		const top = "document.querySelector('.question').getBoundingClientRect().top + scrollY"
+		before := browser.Evaluate[float64](tab, top)
+		leave(tab)
+		tab.Until("document.querySelector('.notice .did')")
+		if after := browser.Evaluate[float64](tab, top); math.Abs(after-before) > 1 {
+			t.Errorf("%q: the question has moved from %v to %v", language, before, after)
+		}
+	}
+}
+
+// Who writes while a question closes is told within 15 seconds, and sends what they have for its points.
+func TestToldOfTheEnd(t *testing.T) {
+	q := ask(t, unique("Is anyone quicker?"), 1)
+	// What the page plans for the next 15 seconds it does at once, but for the end of an undo.
+	tab := open(t, "/q/"+q.id, browser.Options{Before: `globalThis.setTimeout = ((wait) => (call, ms, ...more) =>
+		wait(call, ms > 5000 && ms <= 15000 ? 100 : ms, ...more))(setTimeout)`})
+	tab.Excuse("410")
+	write(tab, "I am")
+	rival := onesynthtest.NewClient(t, target(t))
+	rival.Header = http.Header{"X-Fingerprint": {onesynthtest.Unique("person")}}
+	if r := rival.Try(t, http.MethodPost, "/human/responses",
+		map[string]any{"question_id": q.id, "answer": "I was."}); r.Status != http.StatusCreated {
+		t.Fatal(r)
+	}
+	write(tab, " writing")
+	tab.See("This question has just closed.")
+	tab.CheckRules()
+	tab.Until("document.getElementById('answer').value === 'I am writing'")
+	tab.Click("Send answer")
+	tab.See("The question had closed, so the agent does not get your answer. It earned 10 points.")
+	if got := q.read(t); len(got.Responses) != 1 || got.Responses[0].Answer != "I was." {
+		t.Errorf("the agent reads %+v", got)
+	}
+}
+
 // Two people race for the last place: one gets it, the other is told, and nothing is stored twice.
 func TestRaceForTheLastPlace(t *testing.T) {
 	for range 3 {
 		q := ask(t, unique("Who is first?"), 1, "I", "You")
 		tab := open(t, "/q/"+q.id, browser.Options{})
-		tab.Excuse("410")
 		tab.Until("(document.querySelector('input[name=option][value=\"1\"]')?.click(), " +
 			"document.querySelector('input[name=option]:checked'))")
 		other, rival := make(chan int), onesynthtest.NewClient(t, target(t))
@@ -86,8 +191,8 @@ func TestRaceForTheLastPlace(t *testing.T) {
 			other <- r.Status
 		}()
 		send(tab)
-		tab.Until("document.querySelector('main [data-state=thanks], main [data-state=closed]')")
-		won := browser.Evaluate[bool](tab, "Boolean(document.querySelector('main [data-state=thanks]'))")
+		thanked(tab)
+		won := browser.Evaluate[bool](tab, "!document.body.innerText.includes('The question had closed')")
 		if status := <-other; won != (status == http.StatusGone) {
 			t.Errorf("the page won: %v, the other got %d", won, status)
 		}
@@ -126,7 +231,7 @@ func TestOfflineAndBack(t *testing.T) {
 		}
 	}
 	tab.Offline(false)
-	shows(tab, "thanks")
+	thanked(tab)
 	if got := q.read(t); len(got.Responses) != 1 || got.Responses[0].Answer != "I was in a tunnel." {
 		t.Errorf("the agent reads %+v", got)
 	}
@@ -145,7 +250,7 @@ func TestFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	send(tab)
-	tab.Until("document.querySelector('main [data-state=kept], main [data-state=limited]')")
+	tab.Until("document.querySelector('[data-notice=standing]')")
 	for _, function := range runtest.Of(runner).Functions() {
 		if strings.Contains(function.Name, "HumanAPI") {
 			if _, err := runner.Kill(function.Name); err != nil {
@@ -156,6 +261,7 @@ func TestFaults(t *testing.T) {
 	if err := runtest.Of(runner).SetFaults(runtest.Faults{}); err != nil {
 		t.Fatal(err)
 	}
+	tab.Show("/q/" + q.id)
 	tab.Until("(document.querySelector('main [data-state] button.primary:not([disabled])')?.click(), " +
 		"document.querySelector('main [data-state=thanks], main [data-state=answered]'))")
 	if got := q.read(t); len(got.Responses) != 1 || got.Responses[0].Answer != "It does." {

@@ -96,7 +96,18 @@ func write(tab *browser.Tab, text string) {
 // send presses the button that sends, and waits for nothing that could be undone.
 func send(tab *browser.Tab) {
 	tab.Click("Send answer")
-	tab.Click("Send now")
+	leave(tab)
+}
+
+// leave tells the page, once it offers to take an answer back, that it is left: the answer goes at once.
+func leave(tab *browser.Tab) {
+	tab.Until("document.querySelector('.undoing') && (dispatchEvent(new Event('pagehide')), true)")
+}
+
+// thanked waits until the page says what an answer has earned: above the next question, or in a view of its own.
+func thanked(tab *browser.Tab) {
+	tab.Until("document.querySelector('main [data-state=thanks]') || " +
+		"document.querySelector('.notice .did') && (document.querySelector('.notice .did').open = true)")
 }
 
 // shows waits for a state of the page.

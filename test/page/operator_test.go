@@ -97,7 +97,7 @@ func TestOperatorHidesAnAnswer(t *testing.T) {
 	tab.Until("(document.querySelector('input[name=option][value=\"1\"]')?.click(), " +
 		"document.querySelector('input[name=option]:checked'))")
 	send(tab)
-	shows(tab, "thanks")
+	thanked(tab)
 	var id string
 	if got := q.agent.Try(t, http.MethodGet, "/agent/questions/"+q.id, nil); true {
 		_, rest, _ := strings.Cut(string(got.Body), `"response_id":"`)

@@ -46,8 +46,8 @@ const numbers = `(() => {
 		for (const one of all('.me h2')) if (one.textContent.startsWith('Badges')) note('badges', one.textContent);
 		if (document.querySelector('.me')) said.badges.push(all('.me .badge:not(.open)').length);
 		if (document.querySelector('.own-answers')) said.answers.push(all('.own-answers .card').length);
-		for (const one of all('.notice')) if (one.textContent.includes('has arrived')) note('arrived', one.textContent);
-		if (document.querySelector('.earned .points')) note('arrived', document.querySelector('.earned .points').textContent);
+		for (const one of all('.notice')) if (one.querySelector('.did')) note('arrived', one.textContent);
+		if (document.querySelector('.thanks .points')) note('arrived', document.querySelector('.thanks .points').textContent);
 		return said;
 	};
 	addEventListener('DOMContentLoaded', () => {

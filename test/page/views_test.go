@@ -114,7 +114,7 @@ func TestQuestion(t *testing.T) {
 	tab.Click("Prefer not to say")
 	tab.Until("!document.querySelector('input[name=confidence]:checked')")
 	send(tab)
-	shows(tab, "thanks")
+	thanked(tab)
 	if got := q.read(t); len(got.Responses) != 1 || got.Responses[0].Confidence != 0 {
 		t.Errorf("the agent reads %+v", got)
 	}
@@ -147,6 +147,7 @@ func TestLeavesTheFeed(t *testing.T) {
 	tab.Until("document.querySelector('.reporting')")
 	tab.Click("Send report")
 	tab.See("Someone will look at it")
+	tab.See("Next question")
 	for range 2 {
 		loaded("/?audience=ethics")
 		for _, prompt := range []string{passed, reported} {
@@ -162,9 +163,8 @@ func TestLeavesTheFeed(t *testing.T) {
 func TestConnectionComesBack(t *testing.T) {
 	prompt := unique("Are you back?")
 	q := ask(t, prompt, 2)
-	tab := open(t, "/", browser.Options{})
+	tab := open(t, "/settings", browser.Options{})
 	tab.Excuse("ERR_INTERNET_DISCONNECTED")
-	tab.Until("document.querySelector('.feed')")
 	tab.Offline(true)
 	browser.Evaluate[bool](tab, "history.pushState(null, '', '/q/"+q.id+
 		"'), dispatchEvent(new PopStateEvent('popstate'))")
@@ -211,7 +211,8 @@ func TestKeyboard(t *testing.T) {
 		}
 	}
 	tab.Press("\r")
-	shows(tab, "thanks")
+	leave(tab)
+	thanked(tab)
 	if got := q.read(t); len(got.Responses) != 1 || got.Responses[0].Answer != "By keyboard alone." {
 		t.Errorf("the agent reads %+v", got)
 	}

@@ -29,7 +29,11 @@ export const {call} = client({
 
 export const feed = ({signal, ...values}) => call(operations.listOpenQuestions, {limit: 20, ...values}, {signal});
 
-export const question = (id, signal) => call(operations.readOpenQuestion, {question_id: id}, {signal});
+/** question reads a question. opened is a moment at which it surely took answers. */
+export async function question(id, signal) {
+  const opened = Date.now();
+  return {...await call(operations.readOpenQuestion, {question_id: id}, {signal}), opened};
+}
 
 export const stats = (signal) => call(operations.readStats, {}, {signal});
 

@@ -5,18 +5,25 @@ import {link} from '../../../kit/webapp/modules/dom.js';
 import {settings} from '../../../kit/webapp/modules/settings.js';
 import {elsewhere, read} from '../../../kit/webapp/modules/store.js';
 import {t} from '../../../kit/webapp/modules/texts.js';
+import {address} from './ahead.js';
 import {answers} from './answers.js';
 import {beside} from './beside.js';
 import * as feed from './feed.js';
 import * as question from './question.js';
+import {arrived, hide, underWay} from './sent.js';
 import {renew} from './standing.js';
 
 answers.addEventListener('change', () => notify());
 answers.addEventListener('settled', ({detail: {entry, outcome}}) => {
+  const own = location.pathname === address(entry.id);
+  if (outcome.receipt && !own) {
+    arrived(entry, outcome.receipt);
+    return;
+  }
+  hide(entry.id);
   // The question's own view says it itself.
-  if (location.pathname === `/q/${encodeURIComponent(entry.id)}`) return;
-  if (outcome.kind === 'sent') tell(outcome.receipt ? t('thanks.said',
-    {n: outcome.receipt.points_earned}) : t('notice.sent'));
+  if (own) return;
+  if (outcome.kind === 'sent') tell(t('notice.sent'));
   else tell(t(`notice.${outcome.kind}`, {prompt: entry.title}));
 });
 // Another tab has answered.
@@ -35,7 +42,7 @@ await start({
   ],
   navigation: () => ({questions: '/', me: '/me', leaderboard: '/leaderboard', settings: '/settings'}),
   standing: () => {
-    const n = answers.waiting().filter(({until}) => !(until > Date.now())).length;
+    const n = answers.waiting().filter(({id, until}) => !(until > Date.now()) && !underWay(id)).length;
     return n > 0 ? [t('notice.waiting', {n})] : [];
   },
   beside,

@@ -2,6 +2,7 @@
 
 import * as api from './api.js';
 import {add, foreign, h, heading, link, put, say} from '../../../kit/webapp/modules/dom.js';
+import {address, listed} from './ahead.js';
 import {answers, wanted} from './answers.js';
 import {settings} from '../../../kit/webapp/modules/settings.js';
 import {stateOf} from '../../../kit/webapp/modules/states.js';
@@ -35,6 +36,7 @@ const most = 4;
 /** page reads a page of the feed, and those after it while there is nothing on it to show. */
 async function page({audience, cursor, signal}) {
   let read = await api.feed({audience, cursor, signal});
+  if (!cursor) listed(read.questions);
   for (let n = 1; n < most && read.next_cursor && wanted(read.questions).length === 0; n++) {
     const {questions} = read;
     read = await api.feed({audience, cursor: read.next_cursor, signal});
@@ -200,7 +202,7 @@ function filter(audience) {
 
 function card(question) {
   return h('li', {class: 'card', 'data-question': question.question_id},
-    link(`/q/${encodeURIComponent(question.question_id)}`, {class: 'cover'},
+    link(address(question.question_id), {class: 'cover'},
       foreign('span', {class: 'foreign clamped'}, question.prompt)),
     h('p', {class: 'facts'}, facts(question)));
 }

@@ -1,21 +1,27 @@
 // One question: answering it, and what comes of that.
 
+import {go} from '../../../kit/webapp/modules/app.js';
 import {add, foreign, h, heading, link, put, say} from '../../../kit/webapp/modules/dom.js';
+import {Problem} from '../../../kit/webapp/modules/requests.js';
 import {settings} from '../../../kit/webapp/modules/settings.js';
 import {state, stateOf} from '../../../kit/webapp/modules/states.js';
 import {draft, dropDraft, elsewhere, keepDraft, read, write} from '../../../kit/webapp/modules/store.js';
 import {t, time} from '../../../kit/webapp/modules/texts.js';
-import {answered, answers, pass, takeUp, wanted} from './answers.js';
+import * as ahead from './ahead.js';
+import {answered, answers, pass, takeUp} from './answers.js';
 import * as api from './api.js';
-import {badge, step} from './badges.js';
 import {facts} from './feed.js';
 import {prompt} from './prompt.js';
+import {earned, said, send} from './sent.js';
 import {follow} from './standing.js';
 
 export const longestAnswer = 5000;
 
-/** undo is how long an answer can be taken back, in ms. */
-const undo = 5000;
+/** pause is how long after a look whether a question still takes answers the next one comes, while someone writes. */
+const pause = 12_000;
+
+/** late is how long after the end of a question an answer still earns its points, and soon is too short to send one. */
+const late = 60_000, soon = 5_000;
 
 /** characters counts as the server does: one for each code point. */
 export const characters = (text) => [...text].length;
@@ -28,7 +34,10 @@ export async function show({parts, signal, redraw, reload}) {
   const mine = (event) => event.detail.entry?.id === id;
   answers.addEventListener('settled', (event) => mine(event) && redraw(after(event.detail, view)), {signal});
   answers.addEventListener('delayed', (event) => mine(event) && redraw(kept(view, event.detail.problem)), {signal});
-  if (answers.find(id)) return kept(view);
+  const waiting = answers.find(id);
+  if (waiting) return waiting.until > Date.now() ? underWay(view) : kept(view);
+  const known = ahead.find(id);
+  if (known) return form(known, own, view, {look: true});
   let question;
   try {
     question = await api.question(id, signal);
@@ -36,14 +45,26 @@ export async function show({parts, signal, redraw, reload}) {
     if (error.name === 'AbortError') throw error;
     // Without a network one can go on with what one has begun.
     if (error.unknown && own?.question) return form(own.question, own, view);
-    return stateOf(error, reload, written(own?.answer));
+    return over(error, view, own?.answer, reload);
   }
   if (!question.can_answer) {
     dropDraft(id);
-    return state('answered');
+    return ending('answered', view);
   }
   return form(question, own, view);
 }
+
+/** ending is the view of a question that is done with, and leads on to the next one. */
+const ending = (kind, {id, signal}, {title = t(`state.${kind}.title`), text = t(`state.${kind}.text`), more = null,
+  actions = null} = {}) => h('section', {class: 'state', 'data-state': kind}, heading(title), h('p', null, text), more,
+  onward(id, signal, actions));
+
+/** done are the kinds of Problem after which a question takes no answer any more. */
+const done = ['closed', 'gone', 'answered'];
+
+/** over is the view of a problem that a question has, with what someone had written. */
+const over = (problem, view, text, again = null) => done.includes(problem.kind) ?
+  ending(problem.kind, view, {more: written(text)}) : stateOf(problem, again, written(text));
 
 /** example is a question that no agent asked, to try how one answers. */
 const example = () => ({question_id: 'example', type: 'multiple_choice', prompt: t('example.prompt'),
@@ -55,30 +76,36 @@ function passed(question, own, view) {
     takeUp(view.id);
     view.redraw(form(question, own, view));
   }}, t('action.undo'));
-  return h('section', {class: 'state', 'data-state': 'passed'}, heading(t('state.passed.title')),
-    h('p', null, t('state.passed.text')), onward(view.signal, undo));
+  return ending('passed', view, {actions: undo});
 }
 
-function form(question, own, view) {
+/** form is a question with what answers it. With look it may have ended since it was read. */
+function form(question, own, view, {look = false} = {}) {
   const {id, redraw, signal} = view;
   const values = {
     answer: own?.answer ?? '', option: own?.option ?? null, confidence: own?.confidence ?? null,
     began: own?.began ?? Date.now(),
   };
+  let begun = null;
   const choice = question.type === 'multiple_choice';
   const changed = () => {
     problem.hidden = true;
     element.querySelector('[aria-invalid]')?.removeAttribute('aria-invalid');
-    if (!view.example) keepDraft(id, {...values, question});
+    if (view.example) return;
+    keepDraft(id, {...values, question});
+    begun ??= ahead.look(id);
+    watching.soon();
   };
 
+  const closing = h('p', {class: 'problem', role: 'alert', hidden: true});
   const problem = h('p', {class: 'problem', id: 'problem', role: 'alert', hidden: true});
   const control = choice ? options(question, values, changed) : text(values, changed, () => element.requestSubmit());
   const element = h('form', {class: 'answer', novalidate: true, onsubmit: submit}, control, confidence(values, changed),
-    problem, left(signal),
+    closing, problem, left(signal),
     h('p', {class: 'actions'}, h('button', {type: 'submit', class: 'primary'}, t('question.send')),
       !view.example && h('button', {type: 'button', class: 'plain', onclick: () => {
         pass(id);
+        watching.end();
         redraw(passed(question, {...values}, view));
       }}, t('question.pass'))));
 
@@ -100,41 +127,94 @@ function form(question, own, view) {
     }
     if (view.example) {
       write('welcomed', true);
-      redraw(h('section', {class: 'state', 'data-state': 'tried'}, heading(t('state.tried.title')),
-        h('p', null, t('state.tried.text')), onward(signal)));
+      redraw(ending('tried', view));
       return;
     }
     keepDraft(id, {...values, question});
-    answers.keep({id, title: question.prompt.slice(0, 200), options: question.options, body: bodyOf(question, values)},
-      undo);
-    redraw(undoing(question, view));
+    watching.end();
+    const entry = {id, title: question.prompt.slice(0, 200), options: question.options, body: bodyOf(question, values)};
+    send(entry, {urgent: !closing.hidden, back() {
+      ahead.take(question);
+      go(ahead.address(id));
+    }});
+    if (goOn()) return;
+    const thanks = underWay(view);
+    redraw(thanks);
+    ahead.look(id).then(() => thanks.isConnected && goOn());
+  }
+
+  /** goOn shows the next question, if one is known. */
+  function goOn() {
+    const next = ahead.after(id);
+    if (next) go(ahead.address(next.question_id));
+    return Boolean(next);
+  }
+
+  /** ended shows that the question takes no answer any more: to who has written none, another one. */
+  function ended(error) {
+    watching.end();
+    ahead.leave(id);
+    if (!draft(id) && goOn()) return;
+    const rest = error.kind === 'closed' && question.handed ? question.opened + late - Date.now() : 0;
+    if (rest < soon) {
+      redraw(over(error, view, values.answer));
+      return;
+    }
+    closing.textContent = t('question.closed', {n: Math.floor(rest / 1000)});
+    closing.hidden = false;
+    setTimeout(() => element.isConnected && redraw(over(error, view, values.answer)), rest);
   }
 
   const article = add(h('article', {class: 'question', 'data-question': id}),
     prompt(question.prompt),
     h('p', {class: 'facts'}, facts(question)),
     element,
-    settings.reports && !view.example && reporting(id));
+    settings.reports && !view.example && reporting(view));
+  const watching = watch(question, view, ended);
+  if (look) watching.now();
   // Another tab has the same question: what is written there is seen here.
   elsewhere((key) => {
     if (!article.isConnected) return;
-    if (key === 'answered' && answered(id)) redraw(state('answered'));
-    else if (key === `draft.${id}` && draft(id)) article.replaceWith(form(question, draft(id), view));
+    if (key === 'answered' && answered(id)) redraw(ending('answered', view));
+    else if (key === `draft.${id}` && draft(id)) {
+      watching.end();
+      article.replaceWith(form(question, draft(id), view));
+    }
   }, signal);
   return article;
 }
 
-/** undoing is the view of an answer that can be taken back. To leave the view sends the answer. */
-function undoing(question, {id, redraw, signal}) {
-  signal.addEventListener('abort', () => answers.leave());
-  const back = h('button', {type: 'button', onclick: () => {
-    if (answers.takeBack(id)) redraw(form(question, draft(id), {id, redraw, signal}));
-  }}, t('action.undo'));
-  return h('section', {class: 'state', 'data-state': 'sending'}, heading(t('question.sending')),
-    h('p', null, t('question.undo')),
-    h('p', {class: 'actions'}, back, h('button', {type: 'button', class: 'primary', onclick: () => answers.deliver(id)},
-      t('action.sendNow'))));
+/**
+ * watch looks whether a question still takes answers: now, or soon, while someone writes and sees it. ended is called
+ * with the Problem that says that it does not. end ends this.
+ */
+function watch(question, {id, signal}, ended) {
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  signal.addEventListener('abort', end);
+  let looked = Date.now(), timer = null;
+  async function now() {
+    timer = null;
+    if (ending.signal.aborted || document.visibilityState !== 'visible') return;
+    looked = Date.now();
+    let problem = null;
+    try {
+      Object.assign(question, await api.question(id, ending.signal));
+      if (!question.can_answer) problem = new Problem('answered');
+    } catch (error) {
+      if (error.name === 'AbortError') return;
+      problem = error;
+      looked += (error.after ?? 0) * 1000;
+    }
+    if (done.includes(problem?.kind)) ended(problem);
+  }
+  return {now, end, soon() {
+    timer ??= setTimeout(now, Math.max(0, looked + pause - Date.now()));
+  }};
 }
+
+/** underWay is the view of an answer that was just sent, where no next question is known yet. */
+const underWay = (view) => ending('sending', view, {title: t('thanks.title'), text: t('question.sending')});
 
 /** mayStill says how many more answers one may send until when, beside those that wait; nothing if they are many. */
 function mayStill() {
@@ -170,6 +250,7 @@ export function bodyOf(question, values, now = Date.now()) {
   if (question.type === 'multiple_choice') body.selected_option = values.option;
   else body.answer = values.answer;
   if (values.confidence) body.confidence = values.confidence;
+  if (question.handed) body.handed = question.handed;
   return body;
 }
 
@@ -234,15 +315,15 @@ function confidence(values, changed) {
 
 /** after is the view of what became of an answer. */
 function after({entry, outcome}, view) {
-  if (outcome.kind === 'sent') return thanks(outcome.receipt, entry.options, view.signal);
-  if (outcome.kind === 'answered') return state('answered');
-  return stateOf(outcome.problem, null, written(entry.body.answer));
+  if (outcome.kind === 'sent') return thanks(outcome.receipt, entry.options, view);
+  return over(outcome.problem, view, entry.body.answer);
 }
 
 /** kept is the view of an answer that waits on the device. It becomes another one when the answer has been decided. */
-function kept({id}, problem = null) {
+function kept(view, problem = null) {
+  const {id} = view;
   const entry = answers.find(id);
-  if (!entry) return state('answered');
+  if (!entry) return ending('answered', view);
   const again = () => answers.deliver(id);
   if (problem?.kind === 'limited') return stateOf(problem, again, h('p', null, t('state.kept.then')));
   const limit = read('limit');
@@ -259,51 +340,41 @@ const written = (text) => text && h('details', {class: 'written'}, h('summary', 
   foreign('p', {class: 'foreign'}, text));
 
 /** thanks says what an answer has earned, and leads to the next question. */
-function thanks(receipt, options, signal) {
-  const earned = h('div', {class: 'earned'});
-  if (receipt) {
-    put(earned, h('p', {class: 'points'}, t('thanks.points', {n: receipt.points_earned})),
-      receipt.new_badges.length > 0 && [h('h2', null, t('thanks.badges', {n: receipt.new_badges.length})),
-        h('ul', {class: 'badges'}, receipt.new_badges.map(badge))]);
-    if (receipt.answers) {
-      add(earned, h('p', null, receipt.completed ? t('thanks.completed') : t('thanks.answers', {n: receipt.answers})));
-    }
-    if (receipt.option_shares) add(earned, shares(receipt.option_shares, options));
-    if (receipt.next_badge) add(earned, h('h2', null, t('thanks.next_badge')),
-      h('ul', {class: 'badges'}, step(receipt.next_badge)));
-    say(t('thanks.said', {n: receipt.points_earned}));
-  }
+function thanks(receipt, options, {id, signal}) {
   const standing = h('p', {class: 'standing'}, receipt ? t('thanks.total', {n: receipt.total_points}) : '');
+  if (receipt) say(said(receipt));
   follow(['stats'], ({stats}) => put(standing, t('thanks.total', {n: stats.total_points}), ' ',
     stats.streak_days > 0 && t('thanks.streak', {n: stats.streak_days})), signal, {lost: () => put(standing)})
     .catch(() => { /* The answer is sent; its thanks do not wait for more. */ });
   return h('section', {class: 'state thanks', 'data-state': 'thanks'}, heading(t('thanks.title')),
-    h('p', null, t('thanks.text')), earned, standing, onward(signal));
+    h('p', null, receipt?.late ? said(receipt) : t('thanks.text')),
+    receipt && [h('p', {class: 'points'}, t('thanks.points', {n: receipt.points_earned})), earned(receipt, options)],
+    standing, onward(id, signal));
 }
 
-/** shares says how many chose each option. */
-const shares = (percents, options) => h('ul', {class: 'shares'}, percents.map((n, at) => h('li', null,
-  foreign('span', {class: 'foreign'}, options?.[at] ?? String(at + 1)),
-    h('progress', {max: '100', value: String(n), 'aria-hidden': 'true'}), h('span', null, t('thanks.share', {n})))));
-
 /** onward leads to the next question, as soon as one is known, and to all. */
-function onward(signal, ...others) {
+function onward(id, signal, others) {
   const actions = h('p', {class: 'actions'}, link('/', {class: 'button primary'}, t('action.home')), others);
-  api.feed({limit: 10, signal}).then(({questions}) => {
-    const [next] = wanted(questions);
+  ahead.look(id).then(() => {
+    const next = ahead.after(id);
     if (!next || signal.aborted) return;
-    put(actions, link(`/q/${encodeURIComponent(next.question_id)}`, {class: 'button primary'}, t('thanks.next')),
+    put(actions, link(ahead.address(next.question_id), {class: 'button primary'}, t('thanks.next')),
       link('/', {class: 'button'}, t('action.home')), others);
-  }).catch(() => { /* The list of all questions says what is wrong. */ });
+  });
   return actions;
 }
 
-function reporting(id) {
+/** reporting is a form that reports the question, and then leads on to the next one. */
+function reporting(view) {
+  const {id, redraw} = view;
   const details = h('details', {class: 'report'}, h('summary', null, t('report.open')));
   details.addEventListener('toggle', async () => {
     if (!details.open || details.querySelector('form')) return;
     const {form} = await import('./report.js');
-    details.append(form(() => ({question_id: id}), (reason) => t(`report.${reason}`), {done: () => pass(id)}));
+    details.append(form(() => ({question_id: id}), (reason) => t(`report.${reason}`), {done: () => {
+      pass(id);
+      redraw(ending('reported', view, {title: t('report.thanks'), text: t('state.passed.title')}));
+    }}));
   });
   return details;
 }

@@ -82,7 +82,8 @@ export async function renew() {
 
 /** arrived takes up an answer that the server has, with what it earned, if that is known. */
 export function arrived({id, title, options, body}, receipt) {
-  if (receipt) recent = [{question_id: id, prompt: title, answer: body.answer, option: options?.[body.selected_option],
-    points: receipt.points_earned, created_at: new Date().toISOString()}, ...recent];
+  if (receipt && !receipt.late) recent = [{question_id: id, prompt: title, answer: body.answer,
+    option: options?.[body.selected_option], points: receipt.points_earned, created_at: new Date().toISOString()},
+  ...recent];
   return renew();
 }

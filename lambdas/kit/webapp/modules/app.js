@@ -195,7 +195,7 @@ export function notify() {
     }, t('action.hide')))));
 }
 
-const notice = (kind, ...content) => h('p', {class: 'notice', 'data-notice': kind}, content);
+const notice = (kind, ...content) => h('div', {class: 'notice', 'data-notice': kind}, content);
 
 /** tell says something above the view until someone hides it, or calls the function that it returns. */
 export function tell(text, action = null) {
