@@ -23,6 +23,7 @@ export class Outbox extends EventTarget {
   #pause = shortest;
   #timer = null;
   #underWay = false;
+  #attempts = new Map();
 
   /**
    * send sends an entry and returns the server's answer, or throws a Problem. arrived reports whether a Problem says
@@ -94,8 +95,17 @@ export class Outbox extends EventTarget {
     }
   }
 
-  /** attempt sends an entry once. It returns the Problem if the entry has to be sent again. */
-  async #attempt(id) {
+  /**
+   * attempt sends an entry once, or waits for the attempt that is under way. It returns the Problem if the entry has to
+   * be sent again.
+   */
+  #attempt(id) {
+    const attempt = this.#attempts.get(id) ?? this.#try(id).finally(() => this.#attempts.delete(id));
+    this.#attempts.set(id, attempt);
+    return attempt;
+  }
+
+  async #try(id) {
     const entry = this.find(id);
     if (!entry) return null;
     const {attempted} = entry;
