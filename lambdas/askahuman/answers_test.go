@@ -281,12 +281,12 @@ func checkAnswerHistories(t *testing.T, s *platform) {
 				answer.HandedAt = ten
 			}
 			got, err := s.people.Answer(t.Context(), person(in.person), time.UTC, answer)
-			switch {
-			case errors.Is(err, died):
-				told[in.person].unknown.Add(1)
-				return historytest.Unknown
-			case err != nil:
-				return err.Error()
+			if err != nil {
+				said := historytest.Error(err, died)
+				if said == historytest.Unknown {
+					told[in.person].unknown.Add(1)
+				}
+				return said
 			}
 			told[in.person].points.Add(int64(got.PointsEarned))
 			if got.Late {

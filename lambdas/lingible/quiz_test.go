@@ -183,11 +183,14 @@ func TestQuizHistories(t *testing.T) {
 	quiz, ann := newQuiz(t, w, some(30, lingible.Praise)...), w.Caller("ann")
 	h := historytest.New(historytest.Model[standing, turn]{
 		Step: func(s standing, in turn, out string) (standing, bool) {
+			says := func(text string) bool { return out == text || out == historytest.Unknown }
 			switch {
+			case in.question == "" && out == historytest.Unknown:
+				return s, true // the next one gets the question, if there is one
 			case in.question == "" && s.open != "":
-				return s, out == s.open
+				return s, says(s.open)
 			case in.question == "" && s.asked == 10:
-				return s, out == "10 until 2026-02-03T06:00:00Z"
+				return s, says("10 until 2026-02-03T06:00:00Z")
 			case in.question == "":
 				isNew := uuid.Validate(out) == nil && out != s.last
 				return standing{asked: s.asked + 1, right: s.right, open: out}, isNew
@@ -196,13 +199,13 @@ func TestQuizHistories(t *testing.T) {
 					s.right++
 				}
 				s.open, s.last, s.lastAnswer = "", in.question, in.answer
-				return s, out == fmt.Sprint(s.right, " of ", s.asked)
+				return s, says(fmt.Sprint(s.right, " of ", s.asked))
 			case in.question == s.last && in.answer == s.lastAnswer:
-				return s, out == fmt.Sprint(s.right, " of ", s.asked)
+				return s, says(fmt.Sprint(s.right, " of ", s.asked))
 			case in.question == s.last:
-				return s, out == lingible.ErrAnswered.Error()
+				return s, says(lingible.ErrAnswered.Error())
 			}
-			return s, out == lingible.ErrNoSuchQuestion.Error()
+			return s, says(lingible.ErrNoSuchQuestion.Error())
 		},
 	})
 	w.Tables.Wire.Answers(dynamotest.Refusing)
@@ -214,7 +217,7 @@ func TestQuizHistories(t *testing.T) {
 				if limited, ok := errors.AsType[*lingible.UsageError](err); ok {
 					return fmt.Sprint(limited.Limit, " until ", limited.Until.UTC().Format(time.RFC3339))
 				} else if err != nil {
-					return err.Error()
+					return historytest.Error(err)
 				}
 				asked[client] = question
 				return question.ID
@@ -225,7 +228,7 @@ func TestQuizHistories(t *testing.T) {
 		return in, func() string {
 			answer, err := quiz.AnswerQuestion(t.Context(), ann, question.SessionID, in.question, in.answer)
 			if err != nil {
-				return err.Error()
+				return historytest.Error(err)
 			}
 			return fmt.Sprint(answer.Progress.Correct, " of ", answer.Progress.Questions)
 		}

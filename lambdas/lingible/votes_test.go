@@ -111,7 +111,7 @@ func TestDecisionHistories(t *testing.T) {
 				case errors.Is(err, lingible.ErrAlreadyVoted):
 					return "voted"
 				case err != nil:
-					return err.Error()
+					return historytest.Error(err)
 				}
 				return "done"
 			}
