@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/problem"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
@@ -77,6 +78,11 @@ func Open(environment kit.Environment, function string) (*Service, error) {
 		return nil, err
 	}
 	return &Service{DB: tables, Shards: Shards{Write: shards, Read: read}, Parts: parts, Rules: &rules}, nil
+}
+
+// Platform returns the platform with the service's parts.
+func (s *Service) Platform() schema.Platform {
+	return s.DB.Platform(func() schema.Platform { return askahuman.With(s.Parts) })
 }
 
 func (s *Service) rules() askahuman.Rules {

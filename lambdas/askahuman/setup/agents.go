@@ -35,7 +35,7 @@ func AgentAPI(environment kit.Environment, function string) (*api.AgentAPI, erro
 	if !asks.Parts.WithoutWebhooks {
 		asks.CheckCallback = webhook.AddressesOf(environment.Getenv).CheckURL
 	}
-	described, _ := askahuman.With(asks.Parts).Function(function)
+	described, _ := asks.Platform().Function(function)
 	if slices.Contains(described.Sends, "webhooksender") {
 		url, err := environment.Require(askahuman.WebhookQueueVariable)
 		if err != nil {

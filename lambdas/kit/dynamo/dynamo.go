@@ -122,6 +122,7 @@ type DB struct {
 	extra    []schema.Extra
 	accesses map[string]*access
 	names    map[string]string
+	platform schema.Platform
 	function string   // empty: every pattern may be used
 	patterns []string // those of function
 }
@@ -154,6 +155,7 @@ func New(client Client, database schema.Database, names map[string]string) (*DB,
 // ([schema.Table.EnvironmentVariable]), and so is what a team has added to the platform's records ([schema.Extra]). A
 // function that joins a platform opens what [schema.Platform.Join] returns for it.
 func Open(environment kit.Environment, platform schema.Platform, function string) (*DB, error) {
+	opened := platform
 	if len(platform.Records) > 0 {
 		extra, err := schema.ReadExtra(environment.Getenv(schema.ExtraVariable))
 		if err != nil {
@@ -169,7 +171,17 @@ func Open(environment kit.Environment, platform schema.Platform, function string
 	if err != nil {
 		return nil, err
 	}
+	db.platform = opened
 	return db.As(platform, function)
+}
+
+// Platform returns the platform that [Open] got, or describes it for a database of [New]. Description takes a
+// millisecond or more, so a function that starts describes its platform once.
+func (db *DB) Platform(describe func() schema.Platform) schema.Platform {
+	if db.platform.Name == "" {
+		return describe()
+	}
+	return db.platform
 }
 
 // As returns the tables as a function of their platform may use them. A request by an access pattern that the schema
