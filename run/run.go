@@ -15,7 +15,8 @@
 //     authorizers of the run accept. People sign in to user pools at the console's address, without passwords. A
 //     user's first token invokes the pool's PostConfirmation function, and other triggers have no effect.
 //   - Firebase Cloud Messaging is the inbox: a variable of a function whose value is FCM's address gets the
-//     inbox's, and a generated secret whose template is a service account gets a key for it.
+//     inbox's, and a generated secret whose template is a service account gets a key for it. A page that is open gets
+//     its notifications from the inbox, in place of the browser's push service.
 //   - A run has one stage of each HTTP API, Lambda proxy integrations of payload format 2.0, and authorizers by JWT,
 //     Lambda and IAM. An API that declares anything else ends the run by name.
 //   - Schedules invoke functions of the assembly. A rate counts from the start of the run.
@@ -154,6 +155,9 @@ const fcmAddress = "https://fcm.googleapis.com"
 // localWebhooks begins the variable that tells functions which endpoints of this machine webhooks may go to:
 // lambdas/kit/webhook reads it, which this package does not import.
 const localWebhooks = "ONESYNTH_LOOPBACK_WEBHOOKS="
+
+// localPush begins the variable that tells functions where the inbox is: pages that they serve are devices there.
+const localPush = "ONESYNTH_LOOPBACK_PUSH="
 
 // Runner is a run. [Start] returns one, and [Runner.Close] ends it.
 type Runner struct {

@@ -540,6 +540,16 @@ func testConsole(t *testing.T, r *run.Runner) {
 			want(t, 403, what)(call(t, "GET", address, "", "Sec-Fetch-Site", "cross-site"))
 		}
 	}
+	// Pages of the APIs are devices of the push inbox, by any name of this machine, and nothing else there.
+	inbox := r.Parts().Inbox.URL()
+	r.Parts().Inbox.Close()
+	for _, origin := range []string{r.URL(""), strings.Replace(r.URL(""), "127.0.0.1", "localhost", 1)} {
+		want(t, 200, "")(call(t, "GET", inbox+"/devices/page", "", "Origin", origin))
+		want(t, 403, "push inbox")(call(t, "POST", inbox+"/token", "", "Origin", origin))
+	}
+	for _, origin := range []string{base, "http://evil.example", strings.Replace(r.URL(""), "127.0.0.1", "evil.example", 1)} {
+		want(t, 403, "push inbox")(call(t, "GET", inbox+"/devices/page", "", "Origin", origin))
+	}
 }
 
 func TestRolesAreKept(t *testing.T) {

@@ -143,7 +143,8 @@ func (r *Runner) start(ctx context.Context) (err error) {
 		return err
 	}
 	r.group.serve(r.ports.aws, r.guardAWS())
-	r.group.serve(r.ports.inbox, loopback.Guard{Listener: "the push inbox"}.Handler(r.inbox))
+	r.group.serve(r.ports.inbox, r.guardInbox())
+	r.group.onStop(r.inbox.Close)
 	r.replaceConsole(d)
 	r.group.serve(r.ports.console, r.guardConsole())
 	r.replaceHandlers(d)
@@ -275,7 +276,7 @@ func (r *Runner) startServices(d *design) (err error) {
 	r.aws.Register(Operator, Operator, policy.Everything(Operator, d.assembly.Stacks[0].Account))
 	r.functions = lambda.New(lambda.Options{
 		MaxInstances: r.options.MaxInstances, Region: assembly.DefaultRegion, Endpoint: url(r.ports.aws),
-		Variables: []string{localWebhooks + strings.Join(
+		Variables: []string{localPush + r.inbox.URL(), localWebhooks + strings.Join(
 			append([]string{r.WebhooksURL()}, r.options.WebhookEndpoints...), " ")},
 		Trace: r.trace, Log: r.log.function, AuthoriseLogs: logs{func() *assembly.Assembly {
 			return r.design.Load().assembly
@@ -511,6 +512,34 @@ func (r *Runner) guardConsole() http.Handler {
 			return
 		}
 		rest.ServeHTTP(w, request)
+	})
+}
+
+// guardInbox keeps pages from the push inbox, but for the APIs' own, which are devices.
+func (r *Runner) guardInbox() http.Handler {
+	const listener = "the push inbox"
+	programs := loopback.Guard{Listener: listener}.Handler(r.inbox)
+	devices := loopback.Guard{Listener: listener, Pages: true,
+		Allows: func(_ *http.Request, origin string) bool { return r.serves(origin) },
+		Remedy: "open the page at the address of its API"}.Handler(r.inbox)
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if fcm.ForPages(request.URL.Path) {
+			devices.ServeHTTP(w, request)
+			return
+		}
+		programs.ServeHTTP(w, request)
+	})
+}
+
+// serves reports whether an origin is that of an API of the run, by any name of this machine.
+func (r *Runner) serves(origin string) bool {
+	asked, err := neturl.Parse(origin)
+	if err != nil || asked.Scheme != "http" || !loopback.Is(asked.Hostname()) {
+		return false
+	}
+	return slices.ContainsFunc(r.design.Load().apis, func(api console.API) bool {
+		own, err := neturl.Parse(api.URL)
+		return err == nil && own.Port() == asked.Port()
 	})
 }
 

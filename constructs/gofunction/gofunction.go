@@ -62,8 +62,9 @@ var (
 			`AWS_LAMBDA_(FUNCTION_NAME|FUNCTION_MEMORY_SIZE|FUNCTION_VERSION|INITIALIZATION_TYPE|LOG_GROUP_NAME|LOG_STREAM_NAME|RUNTIME_API)|LAMBDA_(TASK_ROOT|RUNTIME_DIR))$`)
 )
 
-// loopbackVariable is lambdas/kit/webhook's LoopbackVariable.
-const loopbackVariable = "ONESYNTH_LOOPBACK_WEBHOOKS"
+// loopbackVariables begin the names of the variables by which a local run tells functions of its own endpoints:
+// LoopbackVariable of lambdas/kit/webhook, InboxVariable of lambdas/askahuman/page.
+const loopbackVariables = "ONESYNTH_LOOPBACK_"
 
 // Props describe a function. Package, or Build with Name, is required.
 type Props struct {
@@ -133,9 +134,9 @@ func checkEnvironment(f *finding.List, path string, variables map[string]string)
 		switch {
 		case name == logLevelVariable:
 			f.Add(one, variables[name], "no "+name, "set LogLevel instead")
-		case name == loopbackVariable:
+		case strings.HasPrefix(name, loopbackVariables):
 			f.Add(one, variables[name], "a variable that only a local run sets",
-				"leave it out: with it, strangers could make the function connect to its own machine")
+				"leave it out: with it, the function would trust addresses of its own machine")
 		case reservedVariable.MatchString(name):
 			f.Add(one, name, "a name that AWS Lambda does not keep for itself", "rename it")
 		case !variableName.MatchString(name):

@@ -88,10 +88,11 @@ func TestPropsValidate(t *testing.T) {
 			Environment: map[string]string{"A_1": strings.Repeat("x", 4093)}}, nil},
 		"ErrEnvironment": {gofunction.Props{Package: "x", Environment: map[string]string{
 			"1A": "", "A-B": "", "AWS_REGION": "", "LOG_LEVEL": "debug", "ONESYNTH_LOOPBACK_WEBHOOKS": "allowed",
-			"Ä": "", "B1": strings.Repeat("x", 4096),
+			"ONESYNTH_LOOPBACK_PUSH": "allowed", "Ä": "", "B1": strings.Repeat("x", 4096),
 		}}, []string{
 			`Props.Environment["1A"]`, `Props.Environment["A-B"]`, `Props.Environment["AWS_REGION"]`,
-			`Props.Environment["LOG_LEVEL"]`, `Props.Environment["ONESYNTH_LOOPBACK_WEBHOOKS"]`,
+			`Props.Environment["LOG_LEVEL"]`, `Props.Environment["ONESYNTH_LOOPBACK_PUSH"]`,
+			`Props.Environment["ONESYNTH_LOOPBACK_WEBHOOKS"]`,
 			`Props.Environment["Ä"]`, "Props.Environment",
 		}},
 		"ErrDescription": {gofunction.Props{Package: "x", Description: strings.Repeat("x", 257)},

@@ -2,6 +2,7 @@ package page
 
 import (
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -33,10 +34,10 @@ const pushService = `(() => {
 	};
 })()`
 
-// withPush is the page as a stack with the prop Firebase serves it, before the API of the run.
-func withPush(t *testing.T, settings page.Firebase) string {
+// served is the page as a stack with the settings serves it, before the API of the run.
+func served(t *testing.T, settings page.Settings) string {
 	t.Helper()
-	site, err := page.New(page.Settings{Firebase: &settings})
+	site, err := page.New(settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,9 @@ func (f *firebase) subscribed(t *testing.T, count int) (last struct {
 
 // Without the prop there is no word of notifications.
 func TestNoPush(t *testing.T) {
-	tab := open(t, "/settings", browser.Options{Notifications: true, Before: pushService})
+	_, driven := suite.Start(t)
+	tab := driven.Open(t, served(t, page.Settings{})+"/settings", browser.Options{Notifications: true,
+		Before: pushService})
 	tab.See("Settings")
 	if strings.Contains(tab.Text("main"), "otif") ||
 		browser.Evaluate[bool](tab, "Boolean(document.querySelector('[data-push]'))") {
@@ -92,7 +95,7 @@ func TestNoPush(t *testing.T) {
 func TestPush(t *testing.T) {
 	runner, _ := suite.Start(t)
 	service := startFirebase(t)
-	address := withPush(t, service.settings)
+	address := served(t, page.Settings{Firebase: &service.settings})
 	driven, err := browser.Start(browser.Require(t), service.flags()...)
 	if err != nil {
 		t.Fatal(err)
@@ -183,6 +186,40 @@ func TestPush(t *testing.T) {
 	tab.Click("Start over")
 	tab.Until("!document.querySelector('dialog[open]') && !localStorage.getItem('ask-a-human.push') && " +
 		"!localStorage.getItem('test of push')")
+}
+
+// In a local run the page has its notifications from the run's inbox, with nothing of Firebase and of the browser's
+// push service. Each visit listens for them.
+func TestPushOfTheRun(t *testing.T) {
+	runner, _ := suite.Start(t)
+	driven, err := browser.Start(browser.Require(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer driven.Close()
+	tab := driven.Open(t, runner.URL("")+"/settings", browser.Options{Notifications: true})
+	tab.Click("Notify me")
+	tab.See("Notifications are on.")
+	tab.Go(runner.URL("") + "/me")
+	ask(t, unique("Does this reach you?"), 2)
+	if err := runner.RunSchedule(t.Context(), target(t).Schedule(t, "")); err != nil {
+		t.Fatal(err)
+	}
+	_, id := delivered(t, browser.Evaluate[string](tab, "JSON.parse(localStorage.getItem('ask-a-human.push')).token"))
+	tab.Until("navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => " +
+		"all.some((one) => one.tag === '" + id + "' && one.body.length > 0))")
+	browser.InWorker[bool](tab, `registration.getNotifications().then(([notification]) => {
+		dispatchEvent(new NotificationEvent('notificationclick', {notification}));
+		return true;
+	})`)
+	tab.Until("location.pathname === '/q/" + id + "' && document.querySelector('main .question')")
+
+	tab.Click("Settings")
+	tab.Click("Notify me no more")
+	tab.See("Notifications are off.")
+	if items := target(t).Items(t, "Subscriptions"); len(items) > 0 && strings.Contains(fmt.Sprint(items), "page-") {
+		t.Errorf("the platform has %v", items)
+	}
 }
 
 // delivered is a message of the run's inbox in the form in which Firebase Cloud Messaging gives it to a browser, and

@@ -24,6 +24,9 @@ var files embed.FS
 type Settings struct {
 	// Firebase is the web app of a Firebase project. Nil: the page offers no notifications.
 	Firebase *Firebase `json:"firebase,omitempty"`
+	// Inbox is the address of a local run's push inbox. The page gets notifications from there while it is open, and
+	// none of Firebase. Default: none.
+	Inbox string `json:"inbox,omitempty"`
 	// Reports says that people can report a question.
 	Reports bool `json:"reports,omitempty"`
 	// Points are what actions earn, by the names of package askahuman, such as "text".
@@ -31,6 +34,9 @@ type Settings struct {
 	// Links are the operator's, such as to an imprint. They stand at the foot of each view.
 	Links []Link `json:"links,omitempty"`
 }
+
+// InboxVariable is the environment variable with [Settings].Inbox. Only a local run sets it.
+const InboxVariable = "ONESYNTH_LOOPBACK_PUSH"
 
 // Link is a page of the operator.
 type Link struct {
@@ -59,7 +65,10 @@ func New(s Settings) (*kit.API, error) {
 		Views: []string{"/q/{question_id}", "/me", "/answers", "/leaderboard", "/settings"},
 		Files: files, Settings: s,
 	}
-	if s.Firebase != nil {
+	switch {
+	case s.Inbox != "":
+		c.Connect = []string{s.Inbox}
+	case s.Firebase != nil:
 		// Where a browser becomes a device that Firebase Cloud Messaging knows.
 		c.Connect = []string{"https://firebaseinstallations.googleapis.com", "https://fcmregistrations.googleapis.com"}
 	}

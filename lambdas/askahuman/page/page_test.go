@@ -44,6 +44,8 @@ func TestPage(t *testing.T) {
 	with(t, "").CheckHeaders(t)
 	with(t, firebase).CheckHeaders(t, "https://firebaseinstallations.googleapis.com",
 		"https://fcmregistrations.googleapis.com")
+	// A page that has the inbox of a local run asks no service of Google.
+	with(t, `{"inbox":"http://127.0.0.1:1","firebase":{"apiKey":"a"}}`).CheckHeaders(t, "http://127.0.0.1:1")
 }
 
 // The page calls the API by the operations of its document.

@@ -15,6 +15,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
+		settings.Inbox = environment.Getenv(page.InboxVariable)
 		return page.New(settings)
 	})
 }

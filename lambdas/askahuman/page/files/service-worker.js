@@ -1,21 +1,28 @@
 // Shows notifications.
 
-addEventListener('push', (event) => {
+addEventListener('push', (event) => event.waitUntil(show(event.data?.text())));
+
+// The page of a local run gets messages itself, from the run's inbox.
+addEventListener('message', (event) => {
+  if (typeof event.data?.push === 'string') event.waitUntil(show(event.data.push));
+});
+
+function show(text) {
   let message = {};
   try {
-    message = event.data?.json() ?? {};
+    message = JSON.parse(text) ?? {};
   } catch {
     // A message that is no JSON is none of the notifier's. Browsers ask for a notification of each all the same.
   }
   const {title, body} = message.notification ?? {};
   const data = message.data ?? {};
-  event.waitUntil(registration.showNotification(title || 'Ask-a-Human', {
+  return registration.showNotification(title || 'Ask-a-Human', {
     body: body ?? '',
     icon: files.find((name) => name.endsWith('/icon-192.png')),
     tag: data.question_id ?? 'question',
     data: {link: data.link ?? data.url ?? message.fcmOptions?.link ?? shell},
-  }));
-});
+  });
+}
 
 addEventListener('notificationclick', (event) => {
   event.notification.close();

@@ -48,7 +48,7 @@ await start({
   beside,
   below: () => settings.links?.map(({name, url}) => link(url, {rel: 'noopener'}, name)),
   async kept() {
-    if (!settings.firebase || !read('push')) return;
+    if (!(settings.firebase || settings.inbox) || !read('push')) return;
     const push = await import('./push.js');
     await push.renew().catch(() => { /* The next visit tries again. */ });
   },

@@ -9,6 +9,7 @@ import {Problem} from '../../../kit/webapp/modules/requests.js';
 import {settings} from '../../../kit/webapp/modules/settings.js';
 import {read, remove, write} from '../../../kit/webapp/modules/store.js';
 import {call} from './api.js';
+import * as inbox from './inbox.js';
 import * as operations from './operations.js';
 
 const installations = 'https://firebaseinstallations.googleapis.com/v1';
@@ -51,6 +52,7 @@ export async function changeInterval(minutes) {
  */
 export async function unsubscribe() {
   const kept = read(key);
+  inbox.close();
   const worker = await navigator.serviceWorker.getRegistration();
   await (await worker?.pushManager.getSubscription())?.unsubscribe();
   remove(key);
@@ -89,6 +91,7 @@ export async function renew(now = Date.now()) {
 }
 
 async function subscriptionOf() {
+  if (settings.inbox) return inbox.open(read(key)?.token);
   const worker = await navigator.serviceWorker.ready;
   const wanted = settings.firebase.vapidKey;
   const existing = await worker.pushManager.getSubscription();
@@ -104,6 +107,7 @@ const late = () => new Promise((_, fail) => setTimeout(() =>
 
 /** register returns the token of a push subscription, with what renews it. */
 async function register(subscription, kept, now = Date.now()) {
+  if (settings.inbox) return {...subscription, registered: now};
   const {firebase} = settings;
   const installation = await installationOf(kept.installation, now);
   const {endpoint, keys} = subscription.toJSON();

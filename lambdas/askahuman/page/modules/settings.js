@@ -26,7 +26,7 @@ export async function show({reload, signal}) {
 }
 
 async function notifications(reload) {
-  if (!stack.firebase) return null;
+  if (!stack.firebase && !stack.inbox) return null;
   const push = await import('./push.js');
   const section = (...content) => h('section', {'data-push': ''}, h('h2', null, t('push.title')), content);
   if (!push.supported()) return section(h('p', null, t('push.unsupported')));

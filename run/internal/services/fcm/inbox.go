@@ -1,6 +1,7 @@
 // Package fcm stands in for Firebase Cloud Messaging: it speaks the HTTP v1 protocol and its OAuth 2.0
 // token endpoint ("FCM HTTP v1 API", Firebase documentation), keeps every message for people and tests to
-// read, and fails on request in Google's own shapes.
+// read, and fails on request in Google's own shapes. It also stands in for the push service of a browser: a page of
+// the run that is open is a device.
 package fcm
 
 import (
@@ -97,6 +98,10 @@ type Inbox struct {
 	tokens   map[string]time.Time      // access tokens and their end
 	faults   map[string]Fault
 	messages []Message
+	devices  map[string]*device // pages, by token
+
+	closing sync.Once
+	closed  chan struct{}
 }
 
 // New returns an inbox that is served at the URL (no trailing slash). Its RSA key is made when it is first needed.
@@ -105,16 +110,18 @@ func New(url string) *Inbox {
 		url: strings.TrimSuffix(url, "/"), now: time.Now, mux: http.NewServeMux(),
 		key:      sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) }),
 		accounts: map[string]*rsa.PublicKey{}, tokens: map[string]time.Time{}, faults: map[string]Fault{},
+		devices: map[string]*device{}, closed: make(chan struct{}),
 	}
 	i.mux.HandleFunc("POST /token", i.token)
 	i.mux.HandleFunc("POST /v1/projects/{project}/{call}", i.send)
+	i.mux.HandleFunc("GET "+devicePrefix+"{token}", i.listen)
 	return i
 }
 
 // URL is where the inbox is served.
 func (i *Inbox) URL() string { return i.url }
 
-// ServeHTTP serves the token endpoint (/token) and messages:send.
+// ServeHTTP serves the token endpoint (/token), messages:send, and the pages that are devices.
 func (i *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) { i.mux.ServeHTTP(w, r) }
 
 // ServiceAccount fills a service account key, the JSON document that Google's console downloads, for this
@@ -324,8 +331,10 @@ func (i *Inbox) send(w http.ResponseWriter, r *http.Request) {
 		if len(i.messages) == keptMessages {
 			i.messages = append(i.messages[:0:0], i.messages[keptMessages/10:]...)
 		}
-		i.messages = append(i.messages, Message{Name: name, Project: r.PathValue("project"), Token: message.Token,
-			Received: i.now().UTC(), Message: request.Message})
+		m := Message{Name: name, Project: r.PathValue("project"), Token: message.Token, Received: i.now().UTC(),
+			Message: request.Message}
+		i.messages = append(i.messages, m)
+		i.deliver(m)
 		i.mu.Unlock()
 	}
 	writeJSON(w, http.StatusOK, map[string]string{"name": name})

@@ -1,8 +1,10 @@
 package fcm_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -245,5 +247,80 @@ func TestServiceAccountKeepsNames(t *testing.T) {
 	}
 	if _, err := i.ServiceAccount(`[]`); err == nil {
 		t.Error("a template that is no object was accepted")
+	}
+}
+
+// A page is the device of a token: it gets what was sent while it was away, then what comes, in the form of browsers.
+func TestDevice(t *testing.T) {
+	t.Parallel()
+	i := newInbox(t)
+	client := account(t, i, scope).Client(context.Background())
+	listen := func() *bufio.Reader {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		t.Cleanup(cancel)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, i.URL()+"/devices/page%2F1", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Origin", "http://127.0.0.1:8080")
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = response.Body.Close() })
+		if got := response.Header; got.Get("Content-Type") != "text/event-stream" ||
+			got.Get("Access-Control-Allow-Origin") != "http://127.0.0.1:8080" {
+			t.Errorf("got the headers %v", got)
+		}
+		return bufio.NewReader(response.Body)
+	}
+	// next returns the data of the next event, without the id of its message.
+	next := func(from *bufio.Reader) string {
+		t.Helper()
+		for {
+			line, err := from.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			if data, ok := strings.CutPrefix(line, "data: "); ok {
+				before, after, _ := strings.Cut(strings.TrimSpace(data), `"fcmMessageId":"projects/local/messages/`)
+				_, after, _ = strings.Cut(after, `",`)
+				return before + after
+			}
+		}
+	}
+	sent := func(message string) {
+		t.Helper()
+		if status, _, body := send(t, client, i, `{"message":{"token":"page/1",`+message+`}}`); status != 200 {
+			t.Fatalf("got %d %s", status, body)
+		}
+	}
+	page := listen()
+	sent("\"notification\":{\"title\":\"T\",\n\"body\":\"ü\"},\"data\":{\"link\":\"/q/1\"}")
+	if got, want := next(page), `{"data":{"link":"/q/1"},"from":"local","notification":{"title":"T","body":"ü"}}`; got !=
+		want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	sent(`"notification":{"title":"T"},"webpush":{"notification":{"title":"W"},"fcm_options":{"link":"https://a.example"}}`)
+	if got, want := next(page), `{"fcmOptions":{"link":"https://a.example"},"from":"local",`+
+		`"notification":{"title":"W"}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	// The end of the inbox ends the page's request. What comes then waits for the next one, 100 messages at most.
+	i.Close()
+	i.Close()
+	if rest, err := io.ReadAll(page); err != nil || len(rest) > 1 {
+		t.Errorf("got %q, %v", rest, err)
+	}
+	for n := range 101 {
+		sent(fmt.Sprintf(`"data":{"n":"%d"}`, n))
+	}
+	page = listen()
+	if got, want := next(page), `{"data":{"n":"1"},"from":"local"}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if rest, err := io.ReadAll(page); err != nil || strings.Count(string(rest), "data: ") != 99 {
+		t.Errorf("got %d more, %v", strings.Count(string(rest), "data: "), err)
 	}
 }
