@@ -4,6 +4,7 @@ import {client} from '../../../kit/webapp/modules/requests.js';
 import {write} from '../../../kit/webapp/modules/store.js';
 import * as operations from './operations.js';
 import {person} from './person.js';
+import {copied, erased} from './personal.js';
 
 const zone = () => {
   try {
@@ -46,25 +47,9 @@ export const chooseHandle = (handle) => call(operations.chooseHandle, {}, {body:
 export const dropHandle = () => call(operations.dropHandle);
 
 /** data returns all that is kept about the person. */
-export async function data() {
-  const all = [];
-  let cursor = '';
-  do {
-    const {next_cursor: next, ...page} = await call(operations.exportData, {cursor});
-    all.push(page);
-    cursor = next;
-  } while (cursor);
-  return all;
-}
+export const data = () => copied((cursor) => call(operations.exportData, {cursor}));
 
-/** deleteData deletes it, call by call. */
-export async function deleteData() {
-  for (let more = true; more;) {
-    let wait;
-    ({more = false, wait_seconds: wait = 0} = await call(operations.deleteData));
-    await new Promise((done) => setTimeout(done, wait * 1000));
-  }
-}
+export const deleteData = () => erased(() => call(operations.deleteData));
 
 export const answer = (body) => call(operations.answerQuestion, {}, {body});
 

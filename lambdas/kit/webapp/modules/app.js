@@ -24,13 +24,13 @@ let current = '';
  * start shows the page. views are {path, name, load}: the addresses that a regular expression matches, the entry of the
  * navigation, and what returns the module, or a promise of it. A view has show(context), which returns its content;
  * context has parts (of the address), parameters, signal (ends when the view is left), back (someone came back to it),
- * redraw(content) and reload(). navigation returns the addresses of its entries by name. standing returns what stands
- * above each view, besides what this module has to say; beside returns a promise of what stands at its side on a wide
+ * redraw(content) and reload(). navigation returns the addresses of its entries by name; counts what stands beside their
+ * names, if anything. standing returns what stands above each view, besides what this module has to say; beside returns a promise of what stands at its side on a wide
  * screen until the signal ends that it gets; below what stands at the foot. kept is called when the service worker
  * keeps the page.
  */
 export async function start(given) {
-  page = {navigation: () => ({}), standing: () => [], beside: null, below: () => null, ...given};
+  page = {navigation: () => ({}), counts: () => ({}), standing: () => [], beside: null, below: () => null, ...given};
   await load();
   frame();
   tidy();
@@ -98,9 +98,13 @@ async function show({top = true, back = false} = {}) {
   }
 }
 
-/** mark marks the entry of the navigation that is shown. */
-function mark() {
+/** mark marks the entry of the navigation that is shown, and draws the counts. */
+export function mark() {
+  const counts = page.counts();
   for (const one of nav.querySelectorAll('a')) {
+    const count = counts[one.dataset.view];
+    one.querySelector('.tally').hidden = !count;
+    put(one.querySelector('.tally'), count);
     if (one.dataset.view === current) one.setAttribute('aria-current', 'page');
     else one.removeAttribute('aria-current');
   }
@@ -173,7 +177,8 @@ export function frame() {
   nav.setAttribute('aria-label', t('nav'));
   notices.setAttribute('aria-label', t('notices'));
   put(nav, h('ul', null, Object.entries(page.navigation()).map(([entry, address]) =>
-    h('li', null, link(address, {'data-view': entry, class: `entry ${entry}`}, h('span', null, t(`nav.${entry}`)))))));
+    h('li', null, link(address, {'data-view': entry, class: `entry ${entry}`}, h('span', null, t(`nav.${entry}`)),
+      h('span', {class: 'tally'}))))));
   mark();
   const below = page.below();
   foot.hidden = !below;

@@ -22,6 +22,7 @@ export class Outbox extends EventTarget {
   #ordered;
   #pause = shortest;
   #timer = null;
+  #at = Infinity;
   #underWay = false;
   #attempts = new Map();
 
@@ -134,22 +135,29 @@ export class Outbox extends EventTarget {
     this.dispatchEvent(new CustomEvent('settled', {detail: {entry, outcome}}));
   }
 
+  /** plan sends what waits after so many ms, or sooner if that is planned. */
   #plan(after) {
+    const at = Date.now() + after;
+    if (at >= this.#at) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.flush(), after);
+    this.#at = at;
+    this.#timer = setTimeout(() => {
+      this.#at = Infinity;
+      this.flush();
+    }, after);
   }
 
   /** flush sends all that waits, in its order, but for what can still be taken back. */
   async flush() {
     if (this.#underWay) return;
     this.#underWay = true;
-    let undo = 0;
+    let undo = Infinity;
     try {
       const seen = new Set();
       for (let next; (next = this.waiting().find(({id}) => !seen.has(id)));) {
         seen.add(next.id);
         const left = next.until - Date.now();
-        if (left > 0) undo = Math.max(undo, left);
+        if (left > 0) undo = Math.min(undo, left);
         else await this.deliver(next.id);
         const rest = this.find(next.id);
         if (rest && (this.#ordered || rest.attempted)) break;
@@ -157,7 +165,7 @@ export class Outbox extends EventTarget {
     } finally {
       this.#underWay = false;
     }
-    if (undo) this.#plan(undo);
+    if (undo < Infinity) this.#plan(undo);
   }
 
   /** leave sends at once what could still be taken back: the page goes, and the browser sends on. */

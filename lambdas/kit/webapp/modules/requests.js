@@ -60,10 +60,10 @@ export function client({headers = () => ({}), kinds = {}, seen = () => {}} = {})
   }
 
   /** get reads, and tries again where the server fails for a moment. */
-  async function get(path, signal) {
+  async function get(path, {signal, headers}) {
     for (let tries = 0; ; tries++) {
       try {
-        return await request('GET', path, {signal});
+        return await request('GET', path, {signal, headers});
       } catch (error) {
         if (!(error instanceof Problem) || error.kind !== 'server' || tries === pauses.length) throw error;
         await new Promise((done) => setTimeout(done, pauses[tries]));
@@ -81,7 +81,7 @@ export function client({headers = () => ({}), kinds = {}, seen = () => {}} = {})
     const given = query.filter((name) => ![undefined, null, ''].includes(values[name])).map((name) =>
       [name, values[name]]);
     const whole = given.length > 0 ? `${address}?${new URLSearchParams(given)}` : address;
-    return method === 'GET' ? get(whole, options.signal) : request(method, whole, options);
+    return method === 'GET' ? get(whole, options) : request(method, whole, options);
   }
 
   return {call};
