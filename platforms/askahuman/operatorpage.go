@@ -18,6 +18,7 @@ func withOperatorPage(p *schema.Platform) {
 		pageRoute("operatorpage", OperatorPage, "Sign in, and see what was reported"),
 		pageRoute("operatorpage", OperatorPage+"/agent", "See an agent's questions"),
 		pageRoute("operatorpage", OperatorPage+"/names", "See the names on the leaderboards"),
+		pageRoute("operatorpage", OperatorPage+"/person", "See and delete what is kept of a person"),
 		pageRoute("operatorpage", OperatorPage+"/assets/{path+}", "Load a part of the page for operators"),
 	)
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -140,18 +142,165 @@ func TestOperatorDecidesLate(t *testing.T) {
 	q := ask(t, unique("Who decides?"), 2)
 	report(t, q, "Someone should look.")
 	older, newer := operating(t, browser.Options{}), operating(t, browser.Options{})
-	press := func(tab *browser.Tab, label string) {
-		tab.Until(fmt.Sprintf("[...(document.querySelector('[data-report=%q]')?.querySelectorAll('button') ?? [])]"+
-			".some((one) => one.textContent === %q && (one.click(), true))", q.id, label))
-	}
-	press(newer, "Hide the question")
+	newer.Until(presses(q.id, "Hide the question"))
 	newer.Until("!document.querySelector('[data-report=\"" + q.id + "\"]')")
 	older.Excuse("409")
-	press(older, "Nothing is wrong")
+	older.Until(presses(q.id, "Nothing is wrong"))
 	older.See("olga@example.com has decided meanwhile")
 	older.See("it is hidden.")
 	newer.Click("Hidden")
 	newer.Until("document.querySelector('[data-report=\"" + q.id + "\"]')")
+}
+
+// presses is a condition: someone presses the button of a report's card.
+func presses(id, label string) string {
+	return fmt.Sprintf("[...(document.querySelector('[data-report=%q]')?.querySelectorAll('button') ?? [])]"+
+		".some((one) => one.textContent === %q && (one.click(), true))", id, label)
+}
+
+// What an operator hides can be taken back for five seconds. It is hidden at once when the page is left, and comes back
+// with the reason when it cannot be.
+func TestOperatorTakesBack(t *testing.T) {
+	kept, left, late := ask(t, unique("Is this fine?"), 2), ask(t, unique("Is this bad?"), 2),
+		ask(t, unique("Is this late?"), 2)
+	for _, q := range []question{kept, left, late} {
+		report(t, q, "Please look.")
+	}
+	tab, other := operating(t, browser.Options{}), operating(t, browser.Options{})
+	card := func(q question) string { return fmt.Sprintf("document.querySelector('[data-report=%q]')", q.id) }
+	tab.Until(presses(kept.id, "Hide the question"))
+	tab.Until(card(kept) + ".textContent === 'It is hidden.Undo'")
+	tab.CheckRules()
+	tab.Until(presses(kept.id, "Undo"))
+	tab.Until(card(kept) + ".contains(document.activeElement) && " + card(kept) + ".querySelector('blockquote')")
+	// It waits in any list with the report.
+	tab.Until(presses(left.id, "Hide the question"))
+	tab.Click("Most reported")
+	tab.Until("location.search.includes('most') && " + card(left) + "?.textContent === 'It is hidden.Undo'")
+	tab.Go("about:blank")
+	wait.For(t, "the status of the question", "CLOSED", func() string { return left.read(t).Status },
+		wait.On(target(t)))
+	if got := kept.read(t); got.Status != "OPEN" {
+		t.Errorf("the agent reads %+v", got)
+	}
+	// Another operator has decided.
+	other.Excuse("409")
+	tab = operating(t, browser.Options{})
+	tab.Until(presses(late.id, "Nothing is wrong"))
+	tab.Until("!" + card(late))
+	other.Until(presses(late.id, "Hide the question"))
+	other.Until(card(late) + ".textContent.includes('olga@example.com has decided meanwhile') && " + card(late) +
+		".querySelector('blockquote')")
+	if got := late.read(t); got.Status != "OPEN" {
+		t.Errorf("the agent reads %+v", got)
+	}
+	// What waits when someone signs out is hidden.
+	run, _ := suite.Start(t)
+	tab.Go(run.URL("") + "/operator")
+	tab.Until(presses(kept.id, "Hide the question"))
+	tab.Click("Sign out")
+	shows(tab, "signIn")
+	if got := kept.read(t); got.Status != "CLOSED" {
+		t.Errorf("the agent reads %+v", got)
+	}
+}
+
+// The keys j and k lead from report to report, and the menu counts those that are open.
+func TestOperatorKeys(t *testing.T) {
+	for n := range 3 {
+		report(t, ask(t, unique(fmt.Sprintf("Is this number %d?", n)), 2), "One of several.")
+	}
+	tab := operating(t, browser.Options{})
+	at := func(want int) {
+		t.Helper()
+		tab.Until(fmt.Sprintf("[...document.querySelectorAll('main .card')].findIndex((one) => "+
+			"one.querySelector('h2') === document.activeElement) === %d", want))
+	}
+	at(-1)
+	for _, step := range []struct {
+		key string
+		to  int
+	}{{"j", 0}, {"j", 1}, {"j", 2}, {"k", 1}, {"\t", -1}, {"k", 0}, {"k", 0}, {"j", 1}} {
+		tab.Press(step.key)
+		at(step.to)
+	}
+	counted := func() bool {
+		t.Helper()
+		return browser.Evaluate[bool](tab, "document.querySelector('#nav .reports .tally span').textContent === "+
+			"String(document.querySelectorAll('main .card').length)")
+	}
+	if !counted() {
+		t.Errorf("the menu says %q", tab.Text("#nav"))
+	}
+	tab.Until("document.activeElement.closest('.card').dataset.chosen = 'true'")
+	tab.Stop("(one) => one.closest('[data-chosen]') && one.textContent === 'Nothing is wrong'")
+	tab.Press("\r")
+	tab.Until("!document.querySelector('[data-chosen]')")
+	at(1)
+	if !counted() {
+		t.Errorf("the menu says %q", tab.Text("#nav"))
+	}
+	// In a field they are letters.
+	tab.Click("Agents")
+	tab.Until("document.getElementById('agent') && (document.getElementById('agent').focus(), true)")
+	tab.Press("jk")
+	tab.Until("document.activeElement.value === 'jk' && document.querySelector('#nav .tally span')")
+}
+
+// A person asks an operator for what is kept of them: the operator saves it, blocks the person, and deletes it.
+func TestOperatorPerson(t *testing.T) {
+	q := ask(t, unique("What is kept of you?"), 3)
+	id := onesynthtest.Unique("asks-for-data")
+	person := onesynthtest.NewClient(t, target(t))
+	person.Header = http.Header{"X-Fingerprint": {id}}
+	if got := person.Try(t, http.MethodPost, "/human/responses", map[string]any{"question_id": q.id,
+		"answer": "This is kept of me."}); got.Status != http.StatusCreated {
+		t.Fatalf("got %v", got)
+	}
+	tab := operating(t, browser.Options{Before: browser.Saves})
+	tab.Click("People")
+	look := func(id string) {
+		t.Helper()
+		tab.Write("person", id)
+		tab.Press("\r")
+	}
+	look("naïve ✓")
+	tab.See("No id has these characters.")
+	look("nobody at all")
+	tab.See("Nothing is kept of this person.")
+	look(id)
+	tab.See("1 answer")
+	tab.CheckRules()
+	if got := browser.Evaluate[string](tab, "location.href"); strings.Contains(got, id) {
+		t.Errorf("the address has the id: %s", got)
+	}
+	tab.Click("Save a copy")
+	tab.Until("globalThis.saved?.includes('This is kept of me.')")
+	other := ask(t, unique("And this?"), 3)
+	answers := func(want int) {
+		t.Helper()
+		if got := person.Try(t, http.MethodPost, "/human/responses", map[string]any{"question_id": other.id,
+			"answer": "One more answer."}); got.Status != want {
+			t.Errorf("got %v; want %d", got, want)
+		}
+	}
+	tab.Click("Block the person")
+	tab.See("The person is blocked.")
+	answers(http.StatusForbidden)
+	tab.Click("Lift the block")
+	tab.Until("document.getElementById('said').textContent.startsWith('The person is not blocked.')")
+	tab.Click("Delete it")
+	tab.Until("document.querySelector('dialog[open]')")
+	tab.CheckRules()
+	tab.Until("(document.querySelector('dialog[open] .danger').click(), true)")
+	tab.See("Nothing is kept of this person.")
+	var stats struct {
+		TotalAnswers int `json:"total_answers"`
+	}
+	if got := person.Try(t, http.MethodGet, "/human/stats", nil); json.Unmarshal(got.Body, &stats) != nil ||
+		stats.TotalAnswers != 0 {
+		t.Errorf("got %v", got)
+	}
 }
 
 // An operator takes a name away, and lets the person choose again.
@@ -258,7 +407,7 @@ func TestOperatorViews(t *testing.T) {
 		report(t, q, string([]rune(strings.Repeat(text, 3))[:min(3*len([]rune(text)), 500)]))
 		agent = q.agent.Header.Get("X-Agent-Id")
 	}
-	views := []string{"/operator", "/operator?show=open&order=most", "/operator?show=dismissed", "/operator/names",
+	views := []string{"/operator/person", "/operator", "/operator?show=open&order=most", "/operator?show=dismissed", "/operator/names",
 		"/operator/agent",
 		"/operator/agent?" + url.Values{"id": {agent}}.Encode(),
 		"/operator/agent?" + url.Values{"id": {browser.Hostile()[0][:60]}}.Encode()}

@@ -24,7 +24,8 @@ func New(signIn webapp.SignIn) (*kit.API, error) {
 	return webapp.New(webapp.Config{
 		Name: "Ask-a-Human: operators", Description: "Operators decide about what was reported.",
 		Key: "ask-a-human.operator", Home: askahuman.OperatorPage,
-		Views: []string{askahuman.OperatorPage + "/agent", askahuman.OperatorPage + "/names"},
+		Views: []string{askahuman.OperatorPage + "/agent", askahuman.OperatorPage + "/names",
+			askahuman.OperatorPage + "/person"},
 		Files: files, Settings: signIn.Settings(), Connect: []string{signIn.URL},
 	})
 }

@@ -5,6 +5,8 @@ import {go} from '../../../kit/webapp/modules/app.js';
 import {ago, t} from '../../../kit/webapp/modules/texts.js';
 import * as api from './api.js';
 import {doing} from './doing.js';
+import {hiding} from './hiding.js';
+import {beside, hint} from './keys.js';
 
 export async function show({parameters, signal, reload}) {
   const id = parameters.get('id')?.trim() ?? '';
@@ -17,39 +19,44 @@ export async function show({parameters, signal, reload}) {
   return add(view, content);
 
   function draw() {
-    const {blocked, questions, more} = of;
+    const {blocked, questions, more, version} = of;
     const block = doing(t(blocked ? 'agent.lift' : 'agent.block'),
-      () => api.blockAgent(id, !blocked, of.version), () => {
+      () => api.blockAgent(id, !blocked, version), () => {
       of.blocked = !blocked;
       of.version++;
-      again(blocked ? 'agent.lifted' : 'agent.blocked');
+      draw();
+      content.querySelector('h2').focus();
+      say(t(blocked ? 'agent.lifted' : 'agent.blocked'));
     }, {class: blocked ? null : 'danger'});
+    const open = h('div');
     put(content, foreign('h2', {class: 'foreign', tabindex: '-1'}, id),
       h('p', {class: 'standing', 'data-blocked': blocked}, t(blocked ? 'agent.isBlocked' : 'agent.isNotBlocked')),
-      h('div', {class: 'actions'}, block,
-        questions.length > 1 && doing(t('agent.hideAll'), () => api.hideAll(id, of.version), reload,
-          {class: 'danger'})),
-      h('h3', null, t('agent.questions', {n: questions.length})),
-      more && h('p', {class: 'hint'}, t('agent.moreQuestions')),
-      questions.length === 0 ? h('p', {class: 'empty'}, t('agent.none'))
-        : h('ul', {class: 'cards'}, questions.map(card)));
+      h('div', {class: 'actions'}, block), open);
+    const all = questions.length > 1 && h('div', {class: 'actions'}, hiding(open, {label: t('agent.hideAll'),
+      id: `agent ${id}`, of: {agent: id, version}, said: t('agent.allHidden'), done: () => reload()}));
+    add(open, all, list(questions, more));
   }
 
-  function card(question) {
-    const hide = doing(t('hide.question'), () => api.hide(question, true), () => {
+  function list(questions, more) {
+    const title = h('h3', null, t('agent.questions', {n: questions.length}));
+    const none = h('p', {class: 'empty', tabindex: '-1'}, t('agent.none'));
+    const card = (question) => {
+      const item = h('li', {class: 'card', 'data-question': question.question_id});
+      return add(item,
+        foreign('blockquote', {class: 'foreign', tabindex: '-1', 'data-item': true}, question.prompt),
+        h('p', {class: 'facts'}, h('time', {datetime: question.created_at}, ago(question.created_at))),
+        h('div', {class: 'actions'}, hiding(item, {label: t('hide.question'), id: question.question_id, of: question,
+          said: t('report.hidden'), done: (focused) => gone(question, item, focused)})));
+    };
+    const gone = (question, item, focused) => {
       of.questions = of.questions.filter((other) => other !== question);
-      again('report.hidden');
-    }, {class: 'danger'});
-    return h('li', {class: 'card', 'data-question': question.question_id},
-      foreign('blockquote', {class: 'foreign'}, question.prompt),
-      h('p', {class: 'facts'}, h('time', {datetime: question.created_at}, ago(question.created_at))),
-      h('div', {class: 'actions'}, hide));
-  }
-
-  function again(said) {
-    draw();
-    content.querySelector('h2').focus();
-    say(t(said));
+      put(title, t('agent.questions', {n: of.questions.length}));
+      if (of.questions.length === 0) item.parentElement.replaceWith(none);
+      if (focused && !beside(item)) none.focus();
+      item.remove();
+    };
+    return [title, more && h('p', {class: 'hint'}, t('agent.moreQuestions')), hint(questions),
+      questions.length === 0 ? none : h('ul', {class: 'cards'}, questions.map(card))];
   }
 }
 

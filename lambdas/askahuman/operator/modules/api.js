@@ -3,7 +3,8 @@
 import {call} from './operator.js';
 import * as operations from './operations.js';
 
-export const reports = ({signal, ...values}) => call(operations.listReports, {limit: 20, ...values}, {signal});
+/** reports reads a page of reports: of those that are open, if values name no other state. */
+export const reports = ({signal, ...values}) => call(operations.listReports, {limit: 50, ...values}, {signal});
 
 /** dismiss decides on a report as it was seen, and so do all of these: version says which decisions were known. */
 export const dismiss = ({report_id, version}, dismissed) =>
@@ -29,3 +30,10 @@ export const board = (period, signal) => call(operations.readBoard, {period}, {s
 
 export const resetHandle = (person, reset, version) =>
   call(operations.resetHandle, {}, {body: {person, reset, version}});
+
+const as = (id) => ({headers: {'X-Fingerprint': id}});
+
+/** dataOf reads a page of what is kept of a person, by the id that they tell; deleteDataOf deletes a part of it. */
+export const dataOf = (id, cursor) => call(operations.exportDataOf, {cursor}, as(id));
+
+export const deleteDataOf = (id) => call(operations.deleteDataOf, {}, as(id));

@@ -33,7 +33,8 @@ export function doing(label, request, done, attributes = {}) {
   return [button, why];
 }
 
-function reason({kind, told}) {
+/** reason says why a request was not carried out. */
+export function reason({kind, told}) {
   if (kind !== 'decided') return has(`said.${kind}`) ? t(`said.${kind}`) : t('said.server');
   const {decided_by: name, decided_at: at, decision} = told.decision;
   return t('said.decided', {name, ago: ago(at), what: t(`decided.${decision}`)});

@@ -4,6 +4,9 @@ import {add, foreign, h, heading, link, put, say} from '../../../kit/webapp/modu
 import {ago, t} from '../../../kit/webapp/modules/texts.js';
 import * as api from './api.js';
 import {doing} from './doing.js';
+import {hiding} from './hiding.js';
+import {beside, hint} from './keys.js';
+import {decided, known} from './open.js';
 
 export const states = ['open', 'hidden', 'dismissed'];
 
@@ -16,7 +19,9 @@ export const orders = {
 export async function show({parameters, signal}) {
   const shown = states.includes(parameters.get('show')) ? parameters.get('show') : 'open';
   const order = Object.hasOwn(orders, parameters.get('order')) ? parameters.get('order') : 'newest';
-  let {reports, next_cursor: cursor} = await api.reports({state: shown, signal});
+  const first = await api.reports({state: shown, signal});
+  if (shown === 'open') known(first);
+  let {reports, next_cursor: cursor} = first;
   const list = h('ul', {class: 'cards'});
   const below = h('div', {class: 'actions'});
   const items = new Map();
@@ -27,6 +32,11 @@ export async function show({parameters, signal}) {
       if (!items.has(report.report_id)) items.set(report.report_id, card(report, shown, settle));
       list.append(items.get(report.report_id));
     }
+    end();
+  }
+
+  /** end draws what stands below the list. */
+  function end() {
     put(below, reports.length === 0 && h('p', {class: 'empty'}, t(`none.${shown}`)),
       cursor && doing(t('reports.more'), () => api.reports({state: shown, cursor, signal}), (read) => {
         const known = new Set(reports.map((one) => one.report_id));
@@ -35,19 +45,23 @@ export async function show({parameters, signal}) {
         cursor = read.next_cursor;
         draw();
         items.get(further[0]?.report_id)?.querySelector('h2').focus();
-      }));
+      }, {'data-item': true}));
   }
 
-  /** settle takes a report out of the list that is now among others, and says so. */
-  function settle(report, said) {
+  /**
+   * settle takes a report out of the list that is now among others. It says so, and leads to the next one, unless the
+   * operator is elsewhere by now.
+   */
+  function settle(report, said, focused = true) {
     const item = items.get(report.report_id);
-    const next = item.nextElementSibling ?? item.previousElementSibling;
+    if (focused && !beside(item)) document.querySelector('h1').focus();
     reports = reports.filter((one) => one !== report);
     items.delete(report.report_id);
     item.remove();
-    draw();
-    (next?.querySelector('h2') ?? document.querySelector('h1')).focus();
-    say(t(said));
+    if (reports.length === 0) end();
+    if (focused) say(t(said));
+    if (shown === 'open') decided(-1);
+    else if (said === 'report.reopened') decided(1);
   }
 
   draw();
@@ -55,7 +69,7 @@ export async function show({parameters, signal}) {
     choice(t('reports.which'), states, shown, (one) => ({show: one, order}), (one) => t(`show.${one}`)),
     choice(t('reports.order'), Object.keys(orders), order, (one) => ({show: shown, order: one}),
       (one) => t(`order.${one}`)),
-    list, below);
+    hint(reports), list, below);
 }
 
 function choice(label, values, chosen, parameters, name) {
@@ -69,15 +83,17 @@ function card(report, shown, settle) {
   const named = report.handle !== undefined;
   const gone = report.prompt === undefined && !named;
   const what = answer ? 'answer' : named ? 'name' : 'question';
-  const hide = (hidden) => doing(t(hidden ? `hide.${what}` : `unhide.${what}`),
-    () => api.hide(report, hidden),
-    () => settle(report, hidden ? 'report.hidden' : 'report.shown'), {class: hidden ? 'danger' : null});
+  const item = h('li', {class: 'card report', 'data-report': report.report_id});
+  const hide = () => hiding(item, {label: t(`hide.${what}`), id: report.report_id, of: report,
+    said: t('report.hidden'), done: (focused) => settle(report, 'report.hidden', focused)});
+  const unhide = () => doing(t(`unhide.${what}`), () => api.hide(report, false),
+    () => settle(report, 'report.shown'));
   const dismiss = (dismissed) => doing(t(dismissed ? 'report.dismiss' : 'report.reopen'),
     () => api.dismiss(report, dismissed),
     () => settle(report, dismissed ? 'report.dismissed' : 'report.reopened'));
   const agent = report.agent_id && `/operator/agent?${new URLSearchParams({id: report.agent_id})}`;
-  return h('li', {class: 'card report', 'data-report': report.report_id},
-    h('h2', {tabindex: '-1'}, t(`report.${what}`)),
+  return add(item,
+    h('h2', {tabindex: '-1', 'data-item': true}, t(`report.${what}`)),
     named ? name(report) : gone ? h('p', null, t('report.gone')) :
       [foreign('blockquote', {class: 'foreign'}, report.prompt), options(report)],
     answer && !gone && [h('h3', null, t('report.said')), foreign('blockquote', {class: 'foreign said'}, said(report))],
@@ -86,7 +102,7 @@ function card(report, shown, settle) {
       report.decided_by && h('span', null, t('report.decided', {name: report.decided_by}))),
     complaints(report.complaints),
     h('div', {class: 'actions'},
-      gone || named ? null : hide(!report.hidden),
+      gone || named ? null : report.hidden ? unhide() : hide(),
       named && shown === 'open' && !report.name_reset && take(report, settle),
       shown === 'dismissed' ? dismiss(false) : shown === 'open' ? dismiss(true) : null,
       agent && link(agent, {class: 'button'}, t('report.agent'))),
