@@ -334,6 +334,24 @@ func TestContracts(t *testing.T) {
 	}
 }
 
+// A contract is made of values and types: what derives forms of them, and what speaks HTTP, is package openapi's and the
+// servers'.
+func TestSchemaIsValues(t *testing.T) {
+	t.Parallel()
+	for path, needed := range dependencies(t, "./schema") {
+		for _, need := range needed {
+			if need == "net/http" || strings.HasPrefix(need, "github.com/danielgtaylor/") {
+				t.Errorf("%s needs %s: package openapi, or the server, is for that", path, need)
+			}
+		}
+	}
+	for _, p := range list(t, "./platforms/...", "./constructs/...", "./run/...", "./lambdas/...") {
+		if slices.Contains(p.Imports, "github.com/danielgtaylor/huma/v2") && !strings.HasSuffix(p.ImportPath, "test") {
+			t.Errorf("%s imports huma: package openapi derives forms", p.ImportPath)
+		}
+	}
+}
+
 // namesPlatforms are files outside of the platforms' packages that name several platforms, and
 // what for. No further platform changes them.
 var namesPlatforms = map[string]string{

@@ -1,4 +1,5 @@
-// Package openapi judges values by the forms that an OpenAPI document has of them. huma derives these from Go types.
+// Package openapi derives JSON Schema from the types of a contract, by huma, and of these the OpenAPI document of its
+// operations and the judge of what callers send.
 package openapi
 
 import (
@@ -40,7 +41,7 @@ func Check(value any) error {
 	if err := json.Unmarshal(written, &got); err != nil {
 		return fmt.Errorf("judging a %T: %w", value, err)
 	}
-	j := Judge{Forms: huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)}
+	j := Judge{Forms: NewForms("#/", nil, true)}
 	j.Value("", j.Forms.Schema(reflect.TypeOf(value), true, ""), got)
 	if err := j.Rules(validate.Check(value)); err != nil {
 		return err
