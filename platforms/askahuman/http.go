@@ -14,7 +14,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
-// Under returns the platform with these parts, under these rules. With openAgents, agents name themselves, without proof.
+// Under returns the platform with these parts, under these rules. With openAgents, agents name themselves, without
+// proof.
 func Under(parts Parts, rules Rules, openAgents bool) schema.Platform {
 	p := With(parts)
 	ruled(&p, parts, rules, openAgents)
