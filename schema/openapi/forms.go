@@ -43,8 +43,8 @@ type Exemplar interface {
 }
 
 // Complete says what huma cannot say of fields: those of an [Exemplar], references that may be null, since their
-// pointer is always written, and enums that may be null. By JSON Schema ("Validation", 6.1.2), an enum without null does
-// not allow it, for any type.
+// pointer is always written, and enums that may be null. By JSON Schema ("Validation", 6.1.2), an enum without null
+// does not allow it, for any type.
 func (f Forms) Complete() {
 	forms := f.Map()
 	replaced := map[string]bool{}

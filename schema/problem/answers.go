@@ -9,8 +9,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
-// Answers configure how a platform answers errors. One table gives both the answers to requests and the responses of the
-// OpenAPI document, with their examples. The zero value answers in the form of Amazon API Gateway, [GatewayError].
+// Answers configure how a platform answers errors. One table gives both the answers to requests and the responses of
+// the OpenAPI document, with their examples. The zero value answers in the form of Amazon API Gateway, [GatewayError].
 type Answers struct {
 	// Known are errors that this API answers in its own way, by the first that matches. If none matches, the error
 	// itself says how:
