@@ -33,9 +33,9 @@ import (
 // command with what follows the "! "; command returns the handler of the next requests. Lines that begin with "#" are
 // comments. docs/project/scripts.md shows them.
 //
-// The file has <id 1>, <cursor 1>, <handed 1> and so on for the random UUIDs and what is signed (next_cursor, handed) in
-// answers, in the order of first appearance after a command. Requests name them likewise. In a request <x*300> is 300
-// times x.
+// The file has <id 1>, <cursor 1>, <handed 1> and so on for the random UUIDs and what is signed (next_cursor, handed)
+// in answers, in the order of first appearance after a command. Requests name them likewise. In a request <x*300> is
+// 300 times x.
 func Script(t *testing.T, file string, advance func(time.Duration), command func(*testing.T, string) http.Handler,
 	looks map[string]func() (lines string)) {
 	t.Helper()
