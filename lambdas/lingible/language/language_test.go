@@ -327,7 +327,7 @@ func TestSlots(t *testing.T) {
 	for text, want := range map[string][2]string{
 		"Tell me what he's yapping about.":  {"Tell me what he's yapping about.", "yap"},
 		"He was yapping about a bus.":       {"He was talking too much about a bus.", ""},
-		"Slay queen!":                       {"Slay queen!", "slay"},
+		"Slay queen!":                       {"Slay queen!", "slayqueen"},
 		"She clapped back at the press.":    {"She clapped back at the press.", "clap back"},
 		"She clapped back.":                 {"She answered sharply.", ""},
 		"That's a big yikes.":               {"That's a big yikes.", "yikes"},
@@ -337,7 +337,7 @@ func TestSlots(t *testing.T) {
 		"I'm so gutted.":                    {"I'm so devastated.", ""},
 		"It was so spot on.":                {"It was so spot on.", "spot on"},
 		"He is homie.":                      {"He is homie.", "homie"},
-		"Her drip is insane.":               {"Her drip is insane.", "drip"},
+		"Her drip is insane.":               {"Her drip is insane.", "dripinsane"},
 		"Let's vibe.":                       {"Let's relax.", ""},
 		"That is so slay.":                  {"That is so amazing.", ""},
 		"She hit the books.":                {"She studied.", ""},

@@ -48,6 +48,14 @@ var apostrophes = strings.NewReplacer("'", "", "’", "")
 // ends are the words that stand shortened at the end of another, by their letters.
 var ends = map[string]bool{"s": true, "re": true, "ll": true, "d": true, "ve": true, "m": true}
 
+// shortened are words that people write without their apostrophe, by what stands behind it. The words that are ordinary
+// ones without it ("were", "ill", "its") are left out.
+var shortened = map[string]string{"im": "m", "ive": "ve", "thats": "s", "whats": "s", "hes": "s", "shes": "s",
+	"youre": "re", "theyre": "re", "theres": "s", "whos": "s", "hows": "s"}
+
+// afterIts is what follows "its" where it stands for "it's".
+var afterIts = regexp.MustCompile(`(?i)^ (?:a|an|the|not|so|too|just|really|\p{L}+ing)\b`)
+
 // tokensOf returns the tokens of a text, without their stems.
 func tokensOf(text string) (tokens []token) {
 	last, chunkEnd, next := 0, 0, token{}
@@ -93,13 +101,27 @@ func tokensOf(text string) (tokens []token) {
 			next.from, next.joined = from+end, true
 			w = w[end:]
 		}
-		t := next.of(w)
+		short := shortened[strings.ToLower(w)]
+		if strings.EqualFold(w, "its") && afterIts.MatchString(text[to:]) {
+			short = "s"
+		}
+		if short != "" {
+			end := len(w) - len(short)
+			tokens = append(tokens, next.of(w[:end]))
+			next.from, next.joined = from+end, true
+			last := next.of(w[end:])
+			last.key = "'" + short
+			tokens = append(tokens, last)
+		} else {
+			tokens = append(tokens, next.of(w))
+		}
+		t := &tokens[len(tokens)-1]
 		if after := text[to:]; len(w) > 4 && strings.HasSuffix(w, "in") &&
 			(strings.HasPrefix(after, "'") || strings.HasPrefix(after, "’")) {
 			_, size := utf8.DecodeRuneInString(after)
 			t.to += size
 		}
-		tokens, last = append(tokens, t), t.to
+		last = t.to
 	}
 	return tokens
 }
@@ -166,6 +188,8 @@ type reading struct {
 	sentences map[int]map[string]bool
 	// slang says whether the text has slang that is no ordinary word, once that was asked.
 	slang *bool
+	// open are the tokens where phrases begin that may be slang, once that was asked.
+	open map[int]bool
 }
 
 func (l *Language) newReading(text string, ofSlang bool) *reading {
@@ -230,7 +254,7 @@ func (r *reading) sensible(before, m match, i int, at uint64) match {
 		switch {
 		case m.sure > 0 && s.with != "" && (!s.slang || here.hasSlot(m.object > 0)):
 			return m
-		case m.sure > 0 && staying.sure == 0, staying.n == 0 && here.isSlangAnyway():
+		case m.sure > 0 && staying.sure == 0, staying.n == 0 && (here.isSlangAnyway() || here.mayBeSlang()):
 			staying = m
 			staying.stays = true
 		}
@@ -293,7 +317,7 @@ func (r *reading) key(i, of int) string {
 
 // fits says how certain it is that the phrase of n tokens at i has the sense there; 0 is no.
 func (r *reading) fits(s sense, i, n int) certainty {
-	if !r.isPartOfSpeech(s, i, n) {
+	if !r.isPartOfSpeech(s, i, n) || s.slang && r.isInWord(i, n) {
 		return 0
 	}
 	// Of slang that is written, a noun alone is read as the ordinary word too easily ("the BREAD" for money).
@@ -303,9 +327,29 @@ func (r *reading) fits(s sense, i, n int) certainty {
 	return certain
 }
 
+// isInWord says that a hyphen or a full stop joins a phrase to a word beside it: "MID-waters", "lake.PROPS".
+func (r *reading) isInWord(i, n int) bool {
+	first, last := r.tokens[i], r.tokens[i+n-1]
+	joins := func(at, beyond int) bool {
+		if at < 0 || beyond < 0 || at >= len(r.text) || beyond >= len(r.text) || r.text[at] != '-' && r.text[at] != '.' {
+			return false
+		}
+		c := r.text[beyond]
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	}
+	return joins(first.from-1, first.from-2) || joins(last.to, last.to+1)
+}
+
 // isPartOfSpeech says that the words beside a phrase allow the part of speech of a sense.
 func (r *reading) isPartOfSpeech(s sense, i, n int) bool {
 	prev, next := r.key(i-1, i), r.key(i+n, i+n-1)
+	if s.slang && s.pos == lingible.Adjective && !copulas[prev] {
+		// "the knock FLOORED him", "I POOPED out", "we MESSED UP the room"
+		first, _, _ := strings.Cut(s.own, " ")
+		if !degree[prev] && (objects[next] || determiners[next]) || subjects[prev] && strings.HasSuffix(first, "ed") {
+			return false
+		}
+	}
 	if n > 1 || strings.ContainsAny(s.own, " -") {
 		// "a CHIP IN the cup", "took the VEG OUT of the oven", "are FLAT OUT of the packet"
 		isPart := s.slang && next == "of" && (s.pos == lingible.Verb || strings.HasSuffix(s.own, " out"))

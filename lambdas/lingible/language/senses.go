@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
@@ -136,7 +138,8 @@ func (h *homonym) certainty(s site) certainty {
 		return 0
 	}
 	switch {
-	case slices.ContainsFunc(h.shows, has), slices.ContainsFunc(h.signs, is), s.isSaid(), s.hasOtherSlang():
+	case slices.ContainsFunc(h.shows, has), slices.ContainsFunc(h.signs, is), s.isSaid(), s.hasOtherSlang(),
+		s.isCalledSo():
 		return certain
 	case len(h.shows)+len(h.signs) > 0:
 		return 0
@@ -153,6 +156,18 @@ func (h *homonym) isOrdinary(s site) bool {
 	return slices.ContainsFunc(h.stays, func(stem string) bool { return words[stem] })
 }
 
+// isOpen reports whether nothing shows which of the two the phrase is, in a place where slang can be.
+func (h *homonym) isOpen(s site) bool {
+	return !h.isOrdinary(s) && len(h.shows)+len(h.signs)+len(h.places) > 0 &&
+		(len(h.places) == 0 || slices.ContainsFunc(h.places, func(p place) bool { return p(s) }))
+}
+
+// isLoose says that the text is written as chat is: it does not begin with a capital letter.
+func (r *reading) isLoose() bool {
+	first, _ := utf8.DecodeRuneInString(strings.TrimSpace(r.text))
+	return unicode.IsLower(first)
+}
+
 // hasOtherSlang says that the text has slang that is no ordinary word.
 func (r *reading) hasOtherSlang() bool {
 	if r.slang == nil {
@@ -167,6 +182,23 @@ func (r *reading) hasOtherSlang() bool {
 		r.slang = &found
 	}
 	return *r.slang
+}
+
+// hasOtherOpen says that the text has another phrase that may be slang.
+func (s site) hasOtherOpen() bool {
+	if s.open == nil {
+		s.reading.open = map[int]bool{}
+		for i := range s.tokens {
+			for n, at := range s.phrases.startingAt(s.tokens, i) {
+				for other := range s.language.senses(at, s.ofSlang) {
+					if (site{s.reading, other, i, n}).isOpen() {
+						s.open[i] = true
+					}
+				}
+			}
+		}
+	}
+	return len(s.open) > 2 || len(s.open) > 1 && s.open[s.i]
 }
 
 // degrees counts the words of degree directly before the phrase.
@@ -193,11 +225,15 @@ func isBoundary(w string) bool { return w == "" || vocatives[w] }
 // isAfterBe: "the film was SO MID", with no noun after it.
 func (s site) isAfterBe() bool {
 	next, k := s.after(), s.degrees()+1
-	if isContent(next) || isMany(next) {
+	if w := s.before(1); copulas[s.before(2)] && (w == "so" || w == "too") {
+		return true // "that's SO CRINGE delete it"
+	}
+	if isContent(next) && next != "cause" || isMany(next) {
 		return false
 	}
 	w := s.before(k)
-	return (w == "" || w == "why") && (k > 1 || moods[next]) || copulas[w] || subjects[w] && copulas[s.before(k+1)] ||
+	return (w == "" || w == "why") && (k > 1 || moods[next]) || copulas[w] ||
+		subjects[w] && (copulas[s.before(k+1)] || k > 1) || // "why you SO PRESSED"
 		w == "out" && strings.HasPrefix(s.before(k+1), "turn")
 }
 
@@ -265,6 +301,18 @@ func (s site) isNamedSo() bool {
 	return false
 }
 
+// isCalledSo: "he's such a TOOL", "what an absolute WEAPON".
+func (s site) isCalledSo() bool {
+	if s.pos != lingible.Noun {
+		return false
+	}
+	article := s.before(2) == "a" || s.before(2) == "an" || isOwner(s.before(2))
+	return (s.before(1) == "a" || s.before(1) == "an") && s.before(2) == "such" || article && utter[s.before(1)]
+}
+
+// isOwner: "you absolute MELT".
+func isOwner(w string) bool { return w == "you" || w == "the" }
+
 // isTheOne: "she is the GOAT".
 func (s site) isTheOne() bool { return s.before(1) == "the" && copulas[s.before(2)] }
 
@@ -305,10 +353,10 @@ func (s site) isBare() bool {
 			!isMany(next))
 }
 
-// hasObject: a verb with an object.
+// hasObject: a verb with an object, or whose object is its subject ("we got ROASTED").
 func (s site) hasObject() bool {
 	next := s.after()
-	return s.canBeVerb() && (isContent(next) || determiners[next] || objects[next] || isMany(next) || next == "all")
+	return s.isDone() && !isContent(next) || s.canBeVerb() && (isContent(next) || determiners[next] || objects[next] || isMany(next) || next == "all")
 }
 
 // takesOne: a verb whose object begins with a determiner or is a pronoun: "NICK his bike", not "Nick bought a bike".

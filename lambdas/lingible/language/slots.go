@@ -50,7 +50,11 @@ func (s site) hasVerbSlot(words []string, isInside bool) bool {
 	if degree[prev] && copulas[s.before(2)] && s.form == base {
 		return false // "it is so SLAY"
 	}
-	isPassive := (s.form == past || s.form == participle) && (passives[prev] || copulas[prev])
+	// "he's LOST THE PLOT" has, and "it's NICKED" is.
+	own := strings.Fields(s.own)
+	hasOwnObject := len(own) > 1 && !particles[own[len(own)-1]] && !prepositions[own[len(own)-1]]
+	isPassive := (s.form == past || s.form == participle) && (passives[prev] || copulas[prev]) &&
+		!(prev == "'s" && hasOwnObject)
 	if head == "be" {
 		return !support[prev] && !isPassive && !hasObject && next != "hard" && !(degree[next] && then == "hard")
 	}
@@ -127,4 +131,16 @@ func (s site) isSlangAnyway() bool {
 		return false
 	}
 	return s.homonym == nil || s.tokens[s.i].isEmoji && !s.homonym.isOrdinary(s)
+}
+
+// mayBeSlang: nothing shows whether the phrase is slang, in a place where it can be, and the text is loose or has
+// another such phrase.
+func (s site) mayBeSlang() bool {
+	return s.isOpen() && (s.isLoose() || s.hasOtherOpen())
+}
+
+// isOpen: nothing shows whether the phrase is slang, in a place where it can be.
+func (s site) isOpen() bool {
+	return s.sense.slang && s.homonym != nil && s.isPartOfSpeech(s.sense, s.i, s.n) && !s.isName(s.i) &&
+		s.homonym.isOpen(s)
 }

@@ -64,6 +64,7 @@ var (
 	absolute     = setOf(grammar["absolute"])
 	pronouns     = setOf(grammar["pronouns"])
 	softeners    = setOf(grammar["softeners"])
+	utter        = setOf(grammar["utter"])
 
 	// similar are phrases that say nearly the same as the plain text of a term, which only [Build] asks for.
 	similar = sync.OnceValue(func() map[string][]string { return phrasesOf(similarWords) })
