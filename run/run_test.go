@@ -547,7 +547,8 @@ func testConsole(t *testing.T, r *run.Runner) {
 		want(t, 200, "")(call(t, "GET", inbox+"/devices/page", "", "Origin", origin))
 		want(t, 403, "push inbox")(call(t, "POST", inbox+"/token", "", "Origin", origin))
 	}
-	for _, origin := range []string{base, "http://evil.example", strings.Replace(r.URL(""), "127.0.0.1", "evil.example", 1)} {
+	for _, origin := range []string{base, "http://evil.example",
+		strings.Replace(r.URL(""), "127.0.0.1", "evil.example", 1)} {
 		want(t, 403, "push inbox")(call(t, "GET", inbox+"/devices/page", "", "Origin", origin))
 	}
 }

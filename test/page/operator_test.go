@@ -211,18 +211,22 @@ func TestOperatorKeys(t *testing.T) {
 		report(t, ask(t, unique(fmt.Sprintf("Is this number %d?", n)), 2), "One of several.")
 	}
 	tab := operating(t, browser.Options{})
+	// at waits until the focus is in the card of this number.
 	at := func(want int) {
 		t.Helper()
 		tab.Until(fmt.Sprintf("[...document.querySelectorAll('main .card')].findIndex((one) => "+
-			"one.querySelector('h2') === document.activeElement) === %d", want))
+			"one.contains(document.activeElement)) === %d", want))
 	}
 	at(-1)
 	for _, step := range []struct {
 		key string
 		to  int
-	}{{"j", 0}, {"j", 1}, {"j", 2}, {"k", 1}, {"\t", -1}, {"k", 0}, {"k", 0}, {"j", 1}} {
+	}{{"j", 0}, {"j", 1}, {"j", 2}, {"k", 1}, {"\t", 1}, {"k", 0}, {"k", 0}, {"j", 1}} {
 		tab.Press(step.key)
 		at(step.to)
+		if got := browser.Evaluate[string](tab, "document.activeElement.tagName"); (got == "H2") != (step.key != "\t") {
+			t.Errorf("after %q the focus is on %s", step.key, got)
+		}
 	}
 	counted := func() bool {
 		t.Helper()

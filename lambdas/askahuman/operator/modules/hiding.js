@@ -38,7 +38,7 @@ waiting.addEventListener('delayed', ({detail: {entry, problem}}) => {
 /** start sends what an earlier visit has left. */
 export const start = () => waiting.start();
 
-/** leave sends what can still be taken back, and signs the operator out. What cannot be sent stays for the next time. */
+/** leave sends what can still be taken back, and signs out. What cannot be sent waits for the next time. */
 export async function leave() {
   await Promise.all(waiting.waiting().map(({id}) => waiting.deliver(id)));
   await signOut(...waiting.waiting().length > 0 ? ['hiding'] : []);

@@ -34,8 +34,8 @@ function card(entry) {
 }
 
 /**
- * decisions are what operators have decided about a person, {person, version, name_reset, blocked}, and may decide. told
- * is called with what to say when they have.
+ * decisions are what operators have decided about a person, {person, version, name_reset, blocked}, and may decide.
+ * told is called with what to say when they have.
  */
 export function decisions(of, told) {
   const {person, version, name_reset: reset = false, blocked = false} = of;

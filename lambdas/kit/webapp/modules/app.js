@@ -24,9 +24,10 @@ let current = '';
  * start shows the page. views are {path, name, load}: the addresses that a regular expression matches, the entry of the
  * navigation, and what returns the module, or a promise of it. A view has show(context), which returns its content;
  * context has parts (of the address), parameters, signal (ends when the view is left), back (someone came back to it),
- * redraw(content) and reload(). navigation returns the addresses of its entries by name; counts what stands beside their
- * names, if anything. standing returns what stands above each view, besides what this module has to say; beside returns a promise of what stands at its side on a wide
- * screen until the signal ends that it gets; below what stands at the foot. kept is called when the service worker
+ * redraw(content) and reload(). navigation returns the addresses of its entries by name; counts what stands beside
+ * their names, if anything. standing returns what stands above each view, besides what this module has to say; beside
+ * returns a promise of what stands at its side on a wide screen until the signal ends that it gets; below what stands
+ * at the foot. kept is called when the service worker
  * keeps the page.
  */
 export async function start(given) {

@@ -302,7 +302,8 @@ func TestDevice(t *testing.T) {
 		want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	sent(`"notification":{"title":"T"},"webpush":{"notification":{"title":"W"},"fcm_options":{"link":"https://a.example"}}`)
+	sent(`"notification":{"title":"T"},` +
+		`"webpush":{"notification":{"title":"W"},"fcm_options":{"link":"https://a.example"}}`)
 	if got, want := next(page), `{"fcmOptions":{"link":"https://a.example"},"from":"local",`+
 		`"notification":{"title":"W"}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
