@@ -16,6 +16,6 @@ func withPage(p *schema.Platform) {
 		schema.PageView{Path: "/all", Summary: "See all open tasks, and search"},
 		schema.PageView{Path: "/done", Summary: "See what is completed"},
 		schema.PageView{Path: "/t/{task_id}", Summary: "Edit a task"},
-		schema.PageView{Path: "/account", Summary: "Change name and address, take or delete one's data, choose the language, and sign out"},
+		schema.PageView{Path: "/account", Summary: "Change, have or delete one's data, and sign out"},
 	)
 }

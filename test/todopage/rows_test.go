@@ -59,16 +59,22 @@ func TestEditInRow(t *testing.T) {
 	}
 }
 
-// An edit in the row is of the version that was seen, also if the list has followed a change since.
+// An edit in the row is of the version that was seen, also if the list has followed a change since. The list leaves the
+// row where it is meanwhile, so that nothing disturbs who writes.
 func TestRowChangedElsewhere(t *testing.T) {
 	p := user(t)
 	one := p.has("Ours", "due_date", day(0))
 	tab := p.open(browser.Options{})
 	tab.Excuse("412")
 	tab.Click("Edit: Ours")
+	tab.Until("(globalThis.drawn = 0, new MutationObserver(() => drawn++).observe(document.querySelector('.groups'), " +
+		"{childList: true}), true)")
 	p.Do(http.MethodPatch, "/api/v1/tasks/"+one.ID, map[string]any{"title": "Theirs"}, 200)
 	tab.Until("document.dispatchEvent(new Event('visibilitychange')) && " + row(one.ID) +
 		".querySelector('.cover').textContent === 'Theirs'")
+	if drawn := browser.Evaluate[int](tab, "drawn"); drawn > 0 {
+		t.Errorf("the list was drawn %d times", drawn)
+	}
 	tab.Write(one.ID+"-title", "Mine\r")
 	tab.Click("Choose a version")
 	tab.Until("document.querySelector('[data-state=changed]')")
@@ -122,11 +128,19 @@ func TestPriorities(t *testing.T) {
 	tab.CheckRules()
 }
 
+// held keeps the timers that end what can be taken back, until the test calls pass.
+const held = `(() => {
+	const begin = setTimeout, waiting = [];
+	globalThis.setTimeout = (call, ms, ...more) =>
+		ms > 4_000 && ms <= 5_000 ? -waiting.push(call) : begin(call, ms, ...more);
+	globalThis.pass = () => waiting.splice(0).map((call) => call()).length > 0;
+})()`
+
 // A row that is edited, and what is said of tasks that move, fit a phone in both languages.
 func TestRowsFit(t *testing.T) {
 	p := user(t)
 	p.has("Late", "due_date", day(-1), "priority", "urgent", "category", "home")
-	tab := p.open(browser.Options{Width: 320, Height: 640})
+	tab := p.open(browser.Options{Width: 320, Height: 640, Before: held})
 	for _, words := range []struct{ edit, move, undo string }{{"Edit: Late", "Move to today", "Undo"},
 		{"Bearbeiten: Late", "Auf heute verschieben", "Rückgängig"}} {
 		tab.Click(words.edit)
@@ -152,7 +166,7 @@ func TestMoveOverdue(t *testing.T) {
 		all = append(all, p.has("Pay the rent", "due_date", day(-3)))
 	}
 	p.has("Call Bob", "due_date", day(0))
-	tab := p.open(browser.Options{Answers: true})
+	tab := p.open(browser.Options{Answers: true, Before: held})
 	tab.Click("Move to today")
 	tab.See("52 tasks are moved to today.")
 	tab.Until("document.activeElement.textContent === 'Undo'")
@@ -166,9 +180,11 @@ func TestMoveOverdue(t *testing.T) {
 		t.Errorf("got the parts %q", got)
 	}
 	tab.Press("\r")
+	tab.Until("document.activeElement.textContent === 'Undo'")
 	p.Do(http.MethodPatch, "/api/v1/tasks/"+all[0].ID, map[string]any{"due_date": day(7)}, 200)
 	p.Do(http.MethodDelete, "/api/v1/tasks/"+all[1].ID, nil, 204)
 	edited := all[2]
+	tab.Until("pass()")
 	tab.Until("!document.querySelector('.moves') && !document.querySelector('.waits')")
 	tab.See("2 tasks were completed, deleted or moved elsewhere.")
 	tab.Until("document.querySelectorAll('.task').length === 51")

@@ -79,8 +79,7 @@ export class Changes extends Outbox {
 
   nameOf(id) { return this.#first.get(id) ?? id; }
 
-  /** make keeps a change of one or more things, and sends it as soon as can be; before, it can be taken back for so
-   * many ms. */
+  /** make keeps a change of things, and sends it as soon as can be; before, it can be taken back for so many ms. */
   make(kind, of, change, {match = null, undo = 0} = {}) {
     const things = [of].flat();
     this.keep({id: crypto.randomUUID(), title: things[0].title, match, body: {kind, things, change}}, undo);

@@ -48,8 +48,7 @@ async function show(name, {parameters, signal}) {
     const n = moving.flatMap(({body}) => body.things).length;
     return n > 0 && h('p', {class: 'notice'}, h('span', null, t('move.said', {n})),
       h('button', {type: 'button', class: 'moves', onclick: () => {
-        for (const {id} of moving) tasks.changes.takeBack(id);
-        say(t('undo.said'));
+        if (moving.filter(({id}) => tasks.changes.takeBack(id)).length > 0) say(t('undo.said'));
         groups.querySelector('.moves')?.focus();
       }}, t('action.undo')));
   }
@@ -76,7 +75,7 @@ async function show(name, {parameters, signal}) {
     put(below, read.more && h('button', {type: 'button', onclick: () =>
       refresh(read.more).then(draw).catch(({kind}) => say(t(`said.${kind}`)))}, t('list.more')));
     const moving = tasks.moving();
-    const wanted = JSON.stringify([[...named], moving.map(({id}) => id), read.at]);
+    const wanted = JSON.stringify([[...named], moving.map(({id}) => id), Boolean(read.at)]);
     if (wanted === drawn) return;
     drawn = wanted;
     const held = document.activeElement;
