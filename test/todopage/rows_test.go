@@ -83,12 +83,12 @@ func TestRowChangedElsewhere(t *testing.T) {
 	}
 }
 
-// A category leads to its open tasks, and is offered to a task that is added there.
+// A category leads to its open tasks, however Unicode writes it, and is offered to a task that is added there.
 func TestCategory(t *testing.T) {
 	p := user(t)
-	const category = "a & b #1"
+	const category = "Caf\u00e9 & b #1"
 	p.has("Sweep", "due_date", day(0), "category", category)
-	p.has("Later", "category", category, "status", "in_progress")
+	p.has("Later", "category", "Cafe\u0301 & b #1", "status", "in_progress")
 	p.has("Other", "due_date", day(0), "category", "other")
 	p.has("Done", "category", category, "status", "completed")
 	tab := p.open(browser.Options{})

@@ -34,10 +34,10 @@ export const lists = {
 export const search = (q) =>
   ({ask: () => [{q}], holds: ({title, description}) => find(title, q) || find(description, q)});
 
-/** labelled lists the open tasks of a category. */
+/** labelled lists the open tasks of a category. As for the API, categories that look the same are one. */
 export const labelled = (category) => ({
   ask: () => lists.all.ask().map((one) => ({...one, category})), adds: true, offers: () => ({category}),
-  holds: (task) => open(task) && task.category === category,
+  holds: (task) => open(task) && task.category?.normalize() === category.normalize(),
 });
 
 /** load reads the first pages of a list. more() reads those after, and is null where there are none. */
