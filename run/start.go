@@ -407,7 +407,8 @@ func (r *Runner) readAPIs(d *design) error {
 		}
 		g, err := apigateway.New(api, apigateway.Options{
 			Invoker: r.functions, Debugged: r.isDebugged, Stack: resource.Stack.Name, Trace: r.trace, Log: r.log.line,
-			AccessLog: func(line string) { r.log.function(name, line) }, Principal: r.principal, Front: r.front(entry, pages),
+			AccessLog: func(line string) { r.log.function(name, line) }, Principal: r.principal,
+			Front: r.front(entry, pages),
 		})
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", resource, err))

@@ -31,8 +31,8 @@ func (p Platform) Warnings() finding.List {
 			if key.endless {
 				can = "any length, since " + key.field.path + " has no maxLength"
 			}
-			f.add(key.path, can, "a key has at most %d bytes: lower the maxLength of %s, or accept that the API refuses "+
-				"longer values", key.limit, key.field.path)
+			f.add(key.path, can, "a key has at most %d bytes: lower the maxLength of %s, or accept that the API "+
+				"refuses longer values", key.limit, key.field.path)
 		}
 	})
 	return f.list

@@ -384,8 +384,8 @@ func BenchmarkScoreTrends(b *testing.B) {
 		used[i] = int(frequent.Uint64())
 	}
 	use := func(term int) error {
-		return service.CountTerm(w.Service, b.Context(), lingible.ProposedTrend{Term: fmt.Sprintf("term%05d", term)}, false,
-			w.Read())
+		return service.CountTerm(w.Service, b.Context(), lingible.ProposedTrend{Term: fmt.Sprintf("term%05d", term)},
+			false, w.Read())
 	}
 	for _, day := range []struct {
 		name string

@@ -113,8 +113,8 @@ func filtersOf(f todo.TaskFilter, zone *time.Location) []string {
 	return filters
 }
 
-// matching reports whether a task has the filter's category, in any normal form, and in its title or description what is
-// searched for, in any case and any normal form.
+// matching reports whether a task has the filter's category, in any normal form, and in its title or description what
+// is searched for, in any case and any normal form.
 func matching(f todo.TaskFilter) func(todo.Task) bool {
 	category, text := dynamo.KeyText(string(f.Category)), fold(f.Search)
 	return func(task todo.Task) bool {

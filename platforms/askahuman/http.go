@@ -35,7 +35,8 @@ func agentCredential(parts Parts, open bool) schema.Credential {
 	switch {
 	case open:
 		return schema.Credential{Group: "agents", Header: &schema.HeaderParameter{Name: AgentHeader, Required: true,
-			MaxLength: MaxAgentIDLength, Description: "Who asks: an id of the agent's own choice.", Example: "my-agent"}}
+			MaxLength: MaxAgentIDLength, Description: "Who asks: an id of the agent's own choice.",
+			Example: "my-agent"}}
 	case parts.AgentKeys:
 		return schema.Credential{Group: "agents", Key: "agentKey", KeyHeader: AgentHeader,
 			Description: "A key that was issued to the agent.", Errors: []error{ErrUnknownAgentKey}}

@@ -660,8 +660,8 @@ func TestAwardLate(t *testing.T) {
 		time.UTC); len(after.Late) != 1 || len(before.Late) != 2 {
 		t.Errorf("an answer in time leaves the late ones %v, of %v", after.Late, before.Late)
 	}
-	if _, first := DefaultRules().AwardLate(Stats{}, question, Response{CreatedAt: noon}, time.Time{}); first.CreatedAt !=
-		noon || first.UpdatedAt != noon {
+	_, first := DefaultRules().AwardLate(Stats{}, question, Response{CreatedAt: noon}, time.Time{})
+	if first.CreatedAt != noon || first.UpdatedAt != noon {
 		t.Errorf("the first late answer leads to %+v", first)
 	}
 }

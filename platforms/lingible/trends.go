@@ -121,8 +121,8 @@ func (t CountedTrend) Scored(now time.Time, proposed *ProposedTrend) CountedTren
 	return t
 }
 
-// TrendLists knows which trends the lists of [TrendQuery] show: the first [MaxTrends] of those in use, of all others, and
-// of each category, with and without those that are not in use.
+// TrendLists knows which trends the lists of [TrendQuery] show: the first [MaxTrends] of those in use, of all others,
+// and of each category, with and without those that are not in use.
 type TrendLists struct {
 	// least has the lowest score that a full list shows.
 	least map[trendList]float64
@@ -162,8 +162,8 @@ func TrendListsOf(trends []CountedTrend) TrendLists {
 	return TrendLists{least}
 }
 
-// Show reports whether a list would show a trend if it had that score. Trends of the lowest score that is shown count as
-// shown, since a list may have any of them.
+// Show reports whether a list would show a trend if it had that score. Trends of the lowest score that is shown count
+// as shown, since a list may have any of them.
 func (l TrendLists) Show(trend CountedTrend, popularity float64) bool {
 	return slices.ContainsFunc(trend.lists(), func(list trendList) bool {
 		least, isFull := l.least[list]

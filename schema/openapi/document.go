@@ -227,7 +227,8 @@ func (d *document) describeErrors(described *huma.Operation, errs []error, heade
 	}
 	for status, failures := range failures {
 		answers := d.platform.API.Errors
-		response := &huma.Response{Headers: maps.Clone(headers), Content: content(d.form(answers.Form(failures[0])), nil)}
+		response := &huma.Response{Headers: maps.Clone(headers),
+			Content: content(d.form(answers.Form(failures[0])), nil)}
 		body := response.Content["application/json"]
 		var names []string
 		for i, failure := range failures {
@@ -269,7 +270,8 @@ func (d *document) describeLimit(described *huma.Operation, route schema.Route, 
 	}
 	described.Description += ". A call that is refused for its content counts, too."
 	for name, says := range map[string]string{
-		"RateLimit-Limit":       "How many calls a window allows; with several limits, that of which the least is left.",
+		"RateLimit-Limit": "How many calls a window allows; with several limits, that of which the least is " +
+			"left.",
 		"RateLimit-Remaining":   "How many of them are left.",
 		"RateLimit-Reset":       "When the next window begins: in so many seconds.",
 		"X-RateLimit-Limit":     "How many calls a window allows.",

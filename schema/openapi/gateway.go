@@ -37,7 +37,8 @@ func (d *document) describeGateway(operation *huma.Operation, route schema.Route
 		response := operation.Responses[strconv.Itoa(status)]
 		if response == nil {
 			operation.Responses[strconv.Itoa(status)] = &huma.Response{
-				Description: name + ", from Amazon API Gateway", Content: content(form, problem.GatewayError{Message: name}),
+				Description: name + ", from Amazon API Gateway",
+				Content:     content(form, problem.GatewayError{Message: name}),
 			}
 			continue
 		}

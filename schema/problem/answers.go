@@ -107,7 +107,8 @@ type Failure struct {
 	Answer
 	// Err is the error that matched.
 	Err error
-	// At is when the request failed, and RequestID its ID in the logs; both are of the example's making in the document.
+	// At is when the request failed, and RequestID its ID in the logs; both are of the example's making in the
+	// document.
 	At        time.Time
 	RequestID string
 }

@@ -24,7 +24,8 @@ var (
 	// ErrNoToken says that a request lacks a verified token on a route that needs one. It is a [*validate.Error] with
 	// status 401.
 	ErrNoToken error = validate.Refused(401, "token", validate.Constraint{Rule: validate.RuleRequired},
-		"there is no verified token with a subject: send Authorization: Bearer with a JWT from the issuer of this platform")
+		"there is no verified token with a subject: send Authorization: Bearer with a JWT from the issuer of this "+
+			"platform")
 	// ErrOtherRequest says that an idempotency key belongs to another request.
 	ErrOtherRequest = errors.New("the idempotency key was used for another request: repeat that one unchanged, or " +
 		"send a new key")

@@ -411,8 +411,8 @@ func TestOperatorViews(t *testing.T) {
 		report(t, q, string([]rune(strings.Repeat(text, 3))[:min(3*len([]rune(text)), 500)]))
 		agent = q.agent.Header.Get("X-Agent-Id")
 	}
-	views := []string{"/operator/person", "/operator", "/operator?show=open&order=most", "/operator?show=dismissed", "/operator/names",
-		"/operator/agent",
+	views := []string{"/operator/person", "/operator", "/operator?show=open&order=most", "/operator?show=dismissed",
+		"/operator/names", "/operator/agent",
 		"/operator/agent?" + url.Values{"id": {agent}}.Encode(),
 		"/operator/agent?" + url.Values{"id": {browser.Hostile()[0][:60]}}.Encode()}
 	browser.CheckViews(t, func(options browser.Options) *browser.Tab { return operating(t, options) }, "", views...)

@@ -280,7 +280,8 @@ func (m *member) next() step {
 		body := map[string]any{"action": "set_status", "task_ids": ids,
 			"status": m.oneOf("pending", "in_progress", "completed", "cancelled")}
 		if n == 15 {
-			body = map[string]any{"action": "move_overdue", "task_ids": ids, "due_date": m.oneOf("2026-06-01", "2027-06-01")}
+			body = map[string]any{"action": "move_overdue", "task_ids": ids,
+				"due_date": m.oneOf("2026-06-01", "2027-06-01")}
 		}
 		return step{kind: "set", method: http.MethodPost, path: "/api/v1/tasks/bulk", body: body}
 	case n < 18:

@@ -134,8 +134,8 @@ func (b *bench) comparePlatform(ctx context.Context, shared *engine.Engine, p pl
 	recorded := routes.NewRun(traced.URL(""), traced.ConsoleURL(), b.seed(traced.ConsoleURL()))
 	var sides []*side
 	for _, name := range []string{"cdk", "plain"} {
-		l, err := b.runLocalOf(ctx, name+".out", b.root, func(string) {}, withoutData, "--stack", p.stack(), "--dynamodb",
-			shared.URL(), "--access-key", name+p.Name(), "--sweep-interval=-1s")
+		l, err := b.runLocalOf(ctx, name+".out", b.root, func(string) {}, withoutData, "--stack", p.stack(),
+			"--dynamodb", shared.URL(), "--access-key", name+p.Name(), "--sweep-interval=-1s")
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,8 @@ func (b *bench) comparePlatform(ctx context.Context, shared *engine.Engine, p pl
 	accessKey := "plain" + p.Name()
 	again := &replayer{bench: b, run: sides[1].local, engine: shared.Client(accessKey), name: accessKey}
 	sides[1].client = again.client
-	b.title("%s: against a plain Go Lambda that makes the same calls, %d times %d requests each in turn, after %d of each",
+	b.title("%s: against a plain Go Lambda that makes the same calls, %d times %d requests each in turn, after %d of "+
+		"each",
 		p.Schema.Title, compareRounds, b.compared, b.comparedAfter)
 	b.cells("route", "handler, processor time", "plain", "ratio", "at most 1.3", "difference",
 		"run, processor time", "plain", "p50, 1 client", "plain", "p99", "plain",

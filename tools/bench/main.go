@@ -37,7 +37,8 @@ func main() {
 		"they change turns")
 	flag.IntVar(&b.comparedAfter, "compare-after", 300, "number of requests of a route, of ours and of the "+
 		"yardstick, before the first that is compared")
-	routeNames := flag.String("routes", "", "compare the routes of these `names` only, such as ask,answer (default all)")
+	routeNames := flag.String("routes", "",
+		"compare the routes of these `names` only, such as ask,answer (default all)")
 	flag.IntVar(&b.askCount, "asks", 20_000, "number of requests in a row")
 	flag.IntVar(&b.changes, "changes", 100_000, "number of changes of one table after which an idle run is measured")
 	flag.StringVar(&b.arch, "arch", "", "`processor` to synthesise for, arm64 or x86_64: with that of this machine, "+

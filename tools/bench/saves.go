@@ -107,7 +107,8 @@ func (b *bench) savesOf(ctx context.Context, source string, p platform) error {
 	save := func(name string) error {
 		saved++
 		text := fmt.Sprintf("package api\n\nfunc init() { println(\"saved %d\") }\n", saved)
-		if err := os.WriteFile(filepath.Join(source, "lambdas", p.Name(), "api", name), []byte(text), 0o644); err != nil {
+		file := filepath.Join(source, "lambdas", p.Name(), "api", name)
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			return err
 		}
 		built, ok := <-f.built

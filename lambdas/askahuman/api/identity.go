@@ -18,8 +18,8 @@ func (a *AgentAPI) identify() map[schema.Caller]httpapi.Identify {
 			func(id string) error {
 				// Ids are stored and shown unchanged, so a key, which is a secret, must not be one.
 				if strings.HasPrefix(id, service.AgentKeyPrefix) {
-					return validate.Errorf(askahuman.AgentHeader, validate.RuleFormat, "begins with %s, as keys do, but "+
-						"this environment takes no keys; send an id of your choice that is no secret",
+					return validate.Errorf(askahuman.AgentHeader, validate.RuleFormat, "begins with %s, as keys do, "+
+						"but this environment takes no keys; send an id of your choice that is no secret",
 						service.AgentKeyPrefix)
 				}
 				return service.CheckAgentID(askahuman.AgentHeader, id)

@@ -30,8 +30,8 @@ func (echo) Do(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	answer := fmt.Sprintf(`{"Item":{"status":{"S":"kept"},%s}}`, numberInKey.Find(body))
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer)),
-		Request: r}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{},
+		Body: io.NopCloser(strings.NewReader(answer)), Request: r}, nil
 }
 
 // wrapped is a client that is not the SDK's own.
@@ -64,7 +64,8 @@ func TestCallsShareMiddlewares(t *testing.T) {
 					for i := range each {
 						var got note
 						at := caller*each + i
-						if found, err := db.Get(t.Context(), "Get", &got, key(at)...); !found || err != nil || got.At != at {
+						found, err := db.Get(t.Context(), "Get", &got, key(at)...)
+						if !found || err != nil || got.At != at {
 							t.Errorf("got %+v, %v, %v; want the note %d", got, found, err, at)
 						}
 					}

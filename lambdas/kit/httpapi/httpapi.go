@@ -1,6 +1,6 @@
 // Package httpapi serves the operations of a platform ([schema.Operation]): each is bound to a function of its request.
-// Routing and checks follow from the operation's value. Package openapi describes the types, and judges requests by that
-// description.
+// Routing and checks follow from the operation's value. Package openapi describes the types, and judges requests by
+// that description.
 package httpapi
 
 import (
@@ -239,7 +239,8 @@ func (s *Server) answer(ctx *Context, serve func() (idempotency.Response, error)
 // prepare does what comes before an operation reads its input.
 func (s *Server) prepare(ctx *Context) (err error) {
 	if ctx.query, err = url.ParseQuery(ctx.Request.URL.RawQuery); err != nil {
-		return validate.Unreadable("query", validate.Constraint{}, "cannot be read: "+err.Error()+"; percent-encode values")
+		return validate.Unreadable("query", validate.Constraint{}, "cannot be read: "+err.Error()+
+			"; percent-encode values")
 	}
 	if err := s.identify(ctx); err != nil {
 		return err

@@ -64,7 +64,8 @@ func (s *Server) readBody(ctx *Context, in *inputForm) (body []byte, parsed any,
 	}
 	if body = ctx.body; len(body) == 0 {
 		if in.BodyRequired {
-			err = validate.Unreadable("body", validate.Constraint{Rule: validate.RuleRequired}, "is missing, but required")
+			err = validate.Unreadable("body", validate.Constraint{Rule: validate.RuleRequired},
+				"is missing, but required")
 		}
 		return nil, nil, err
 	}

@@ -142,7 +142,8 @@ func readKey(header string) (string, error) {
 	switch length := len([]rune(header)); {
 	case header == "":
 		wrong = fmt.Sprintf("is missing or empty: send the header with a key of your choice, 1 to %d printable ASCII "+
-			"characters, the same with each attempt at one request and a new one with the next request", schema.MaxKeyLength)
+			"characters, the same with each attempt at one request and a new one with the next request",
+			schema.MaxKeyLength)
 	case length > schema.MaxKeyLength:
 		wrong = fmt.Sprintf("has %d characters; at most %d are allowed", length, schema.MaxKeyLength)
 	case strings.ContainsFunc(header, func(r rune) bool { return r < ' ' || r > '~' }):

@@ -331,7 +331,8 @@ func (r *reading) fits(s sense, i, n int) certainty {
 func (r *reading) isInWord(i, n int) bool {
 	first, last := r.tokens[i], r.tokens[i+n-1]
 	joins := func(at, beyond int) bool {
-		if at < 0 || beyond < 0 || at >= len(r.text) || beyond >= len(r.text) || r.text[at] != '-' && r.text[at] != '.' {
+		if at < 0 || beyond < 0 || at >= len(r.text) || beyond >= len(r.text) ||
+			r.text[at] != '-' && r.text[at] != '.' {
 			return false
 		}
 		c := r.text[beyond]

@@ -356,7 +356,8 @@ func (s site) isBare() bool {
 // hasObject: a verb with an object, or whose object is its subject ("we got ROASTED").
 func (s site) hasObject() bool {
 	next := s.after()
-	return s.isDone() && !isContent(next) || s.canBeVerb() && (isContent(next) || determiners[next] || objects[next] || isMany(next) || next == "all")
+	return s.isDone() && !isContent(next) || s.canBeVerb() &&
+		(isContent(next) || determiners[next] || objects[next] || isMany(next) || next == "all")
 }
 
 // takesOne: a verb whose object begins with a determiner or is a pronoun: "NICK his bike", not "Nick bought a bike".

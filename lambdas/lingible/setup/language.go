@@ -20,7 +20,8 @@ func Exporter(environment kit.Environment, db *dynamo.DB) (*service.Exporter, er
 		return nil, err
 	}
 	exports := trigger.NewBucket(environment.AWS, values[0], "application/json")
-	return &service.Exporter{DB: db, Put: exports.Put, Read: exports.Read, Open: exports.Open, Index: language.Write}, nil
+	return &service.Exporter{DB: db, Put: exports.Put, Read: exports.Read, Open: exports.Open,
+		Index: language.Write}, nil
 }
 
 // WorkTime is how long a request may take, at most, so that the claims of one that dies are short: the embedded

@@ -85,8 +85,8 @@ func Read(options Options) (Document, error) {
 		return Document{}, fmt.Errorf("%w: the assembly has no HTTP API", ErrNotFound)
 	}
 	slices.Sort(without)
-	return Document{}, fmt.Errorf("%w: the synth has written none for %s: declare the API by platform.Declare, with the "+
-		"operations of a contract, or name another one", ErrNotFound, strings.Join(without, ", "))
+	return Document{}, fmt.Errorf("%w: the synth has written none for %s: declare the API by platform.Declare, with "+
+		"the operations of a contract, or name another one", ErrNotFound, strings.Join(without, ", "))
 }
 
 // fileOf is the file with the document of an API: beside the template, with the API's logical id in its name.

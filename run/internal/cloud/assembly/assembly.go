@@ -367,8 +367,8 @@ func (a *Assembly) read(options Options) error {
 				return err
 			}
 			stack := &Stack{
-				Name: file.Stack, DisplayID: file.DisplayID, Path: file.Path, Region: cmp.Or(file.Region, options.Region),
-				Account: cmp.Or(file.Account, options.Account),
+				Name: file.Stack, DisplayID: file.DisplayID, Path: file.Path,
+				Region: cmp.Or(file.Region, options.Region), Account: cmp.Or(file.Account, options.Account),
 				options: options, assembly: a,
 			}
 			if err := readJSON(file.Path, &stack.template); err != nil {

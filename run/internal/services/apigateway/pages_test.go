@@ -48,8 +48,9 @@ func TestFront(t *testing.T) {
 	const refusal = `{"message":"Not Found"}`
 	browser := []string{"Accept", "text/html,application/xhtml+xml;q=0.9"}
 	full := apigateway.Front{Name: "Notes <1>", Stack: "notes", URL: "http://127.0.0.1:8080",
-		Document: "http://127.0.0.1:8080/openapi.json", Pages: []apigateway.Page{{Name: "operators", Path: "/operator"}},
-		Console: "http://127.0.0.1:8079", Token: "bin/onesynth token --sub alice"}
+		Document: "http://127.0.0.1:8080/openapi.json",
+		Pages:    []apigateway.Page{{Name: "operators", Path: "/operator"}},
+		Console:  "http://127.0.0.1:8079", Token: "bin/onesynth token --sub alice"}
 	bare := apigateway.Front{Name: "Bare", Stack: "bare", URL: "http://127.0.0.1:8080/v1",
 		Console: "http://127.0.0.1:8079"}
 	route := func(key string) []apigateway.Route { return []apigateway.Route{{Key: key, Function: "f"}} }
@@ -98,8 +99,8 @@ func TestFront(t *testing.T) {
 				t.Errorf("got the status %d with %s", got.Code, body)
 			}
 			page := strings.HasPrefix(body, "<!DOCTYPE html>")
-			if policy := got.Header().Get("Content-Security-Policy"); strings.HasPrefix(policy, "default-src 'none'; ") !=
-				page {
+			policy := got.Header().Get("Content-Security-Policy")
+			if strings.HasPrefix(policy, "default-src 'none'; ") != page {
 				t.Errorf("got the policy %q with %s", policy, body)
 			}
 		})
