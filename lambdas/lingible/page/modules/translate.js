@@ -9,7 +9,7 @@ import {call, own, said} from './person.js';
 import {result} from './result.js';
 
 /** regions are the countries whose slang the lexicon has. */
-const regions = ['AU', 'CA', 'GB', 'GH', 'IE', 'IN', 'LK', 'MY', 'NG', 'NZ', 'PK', 'SG', 'US', 'ZA'];
+const regions = ['AU', 'CA', 'GB', 'GH', 'IE', 'IN', 'JM', 'JP', 'KR', 'LK', 'MY', 'NG', 'NZ', 'PK', 'SG', 'US', 'ZA'];
 
 /** pause is how long premium users stop writing until the page translates, in ms. It leaves them so many to ask for. */
 const pause = 800, spare = 10;
