@@ -53,11 +53,12 @@ func TestSeed(t *testing.T) {
 	}
 
 	var slugs []string
+	var entries []*lingible.Entry
 	for _, entry := range initial {
-		slugs = append(slugs, entry.Slug())
+		slugs, entries = append(slugs, entry.Slug()), append(entries, &entry)
 	}
 	got, _, err := service.Entries(&service.Exporter{DB: tables.DB}, t.Context(), slugs)
-	if diff := cmp.Diff(initial, got); diff != "" || err != nil {
+	if diff := cmp.Diff(entries, got); diff != "" || err != nil {
 		t.Errorf("got %v (-want +got):\n%s", err, diff)
 	}
 	bySource, err := service.SlugsOf(t.Context(), tables.DB, "ListEntriesBySource", lingible.SourceInitial)
