@@ -14,7 +14,7 @@ import (
 )
 
 // ModelID names the rules. It changes with them.
-const ModelID = "onesynth.language-3"
+const ModelID = "onesynth.language-4"
 
 // Language is a language over a lexicon, whose methods succeed unless its index is spoiled. It is safe for concurrent
 // use. The zero value knows no terms.
