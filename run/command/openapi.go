@@ -14,7 +14,7 @@ import (
 type openapiCommand struct {
 	Assembly string `help:"Folder of the cloud assembly." default:"cdk.out" type:"path"`
 	Stack    string `help:"Stack of the API, by name or by display id (Dev/Ask). Default: the only one with a document." placeholder:"STACK"`
-	API      string `name:"api" help:"Name of the API, such as To-Do. Default: the only one with a document." placeholder:"NAME"`
+	API      string `name:"api" help:"Name of the API, such as Links. Default: the only one with a document." placeholder:"NAME"`
 }
 
 // Help returns the text of --help below the summary.
