@@ -25,13 +25,24 @@ import (
 // file's, byte for byte: status, headers and body. The flag -update writes the answers into the
 // file instead.
 //
+// A case is a few lines:
+//
+//	! advance 1m
+//
+//	PATCH /api/v1/tasks/<id 1>
+//	As: ann
+//	If-Match: "1"
+//	> {"title":"Plants"}
+//	< 200; Content-Type: application/json; Etag: "2"
+//	< {"task_id":"<id 1>","title":"Plants",…}
+//
 // A request is a line "METHOD /path", then its headers, then its body in one line after "> ". The header As is the
-// subject of a verified token. Its answer follows in lines that begin with "<". A line "! advance 1s" moves the clock
-// by advance. A line "! at once 20" makes the next request 20 times at the same moment; the answer is the number of
-// answers of each status, such as "1 × 201 | 19 × 409". In such a request <n> is the number of each one, from 1. A
-// line "! name" with the name of one of looks is answered with its lines, sorted. Any other line "! command" calls
-// command with what follows the "! "; command returns the handler of the next requests. Lines that begin with "#" are
-// comments. docs/project/scripts.md shows them.
+// subject of a verified token. Its answer follows in lines that begin with "<". Lines that begin with "#" are comments.
+//
+// Other lines begin with "! ". "advance 1m" moves the clock by advance. "at once 20" makes the next request 20 times at
+// the same moment; the answer is the number of answers of each status, such as "1 × 201 | 19 × 409", and <n> in the
+// request is the number of each one, from 1. The name of one of looks, such as "events", is answered with its lines,
+// sorted. Any other line calls command with its text; command returns the handler of the next requests.
 //
 // The file has <id 1>, <cursor 1>, <handed 1> and so on for the random UUIDs and what is signed (next_cursor, handed)
 // in answers, in the order of first appearance after a command. Requests name them likewise. In a request <x*300> is
