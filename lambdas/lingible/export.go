@@ -378,13 +378,6 @@ func readExport(from io.Reader, term func(lingible.Entry) bool) (export Export, 
 	return export, nil
 }
 
-func parseExport(body []byte) (export Export, err error) {
-	if err := json.Unmarshal(body, &export); err != nil {
-		return export, fmt.Errorf("reading %s: %w", ExportKey, err)
-	}
-	return export, nil
-}
-
 func digestOf(body []byte) string { return fmt.Sprintf("%x", sha256.Sum256(body)) }
 
 // Latest reads the latest export and its digest. It returns nothing of it if the digest is the one that
@@ -417,9 +410,11 @@ func (e *Exporter) Latest(ctx context.Context, have string) (latest language.Lat
 			"%s has the digest %s, and the table says %s: another export is being made", key, got, digest)
 	}
 	if !isIndexed {
-		var export Export
-		export, err = parseExport(body)
-		latest.Terms = export.Terms
+		latest.Terms = []lingible.Entry{}
+		_, err = readExport(bytes.NewReader(body), func(entry lingible.Entry) bool {
+			latest.Terms = append(latest.Terms, entry)
+			return true
+		})
 	}
 	return latest, got, err
 }
