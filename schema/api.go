@@ -2,7 +2,7 @@ package schema
 
 import "github.com/onesynth-cdk/onesynth/schema/problem"
 
-// The headers of requests and answers beside those of an operation's own.
+// Headers of requests and answers that operations have in common.
 const (
 	// KeyHeader is the request header with the idempotency key.
 	KeyHeader = "Idempotency-Key"

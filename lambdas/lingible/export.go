@@ -330,7 +330,7 @@ func (e *Exporter) before(ctx context.Context) (before *former, err error) {
 	return before, nil
 }
 
-// readExport reads an export, and each of its terms, until term returns false. The export that it returns has none.
+// readExport reads an export. It calls term with each term, until term returns false. The returned export has no terms.
 func readExport(from io.Reader, term func(lingible.Entry) bool) (export Export, err error) {
 	decoder := json.NewDecoder(bufio.NewReader(from))
 	decode := func(into any) {

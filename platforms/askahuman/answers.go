@@ -53,7 +53,7 @@ func (a Answer) ValidateFor(question Question) error {
 	return p.Err()
 }
 
-// LateWindow is how long after the end of a question an answer to it still earns its points.
+// LateWindow is the time after the end of a question in which an answer still earns its points.
 const LateWindow = time.Minute
 
 // endsWithin is how long a request that ends a question takes at most. The end is the moment at which it began, and the

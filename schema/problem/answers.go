@@ -102,7 +102,7 @@ func shared() []Answer {
 // TryAgain is the message to callers who may succeed in a second.
 const TryAgain = "too much is going on at once: try again in a second, with the same idempotency key if there was one"
 
-// Failure is what is answered to a request that failed.
+// Failure is the answer to a request that failed.
 type Failure struct {
 	Answer
 	// Err is the error that matched.

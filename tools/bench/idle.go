@@ -157,7 +157,7 @@ func (b *bench) writeRows(ctx context.Context, client *dynamodb.Client, when str
 	return b.out.Flush()
 }
 
-// idleRow prints the shares of a processor that a run takes, after some time in which nobody asks.
+// idleRow waits until a run is idle, and prints how much of a processor it takes then.
 func (b *bench) idleRow(what string, l *local, most float64) error {
 	time.Sleep(idleFor)
 	before, err := shareOf(l.pid)

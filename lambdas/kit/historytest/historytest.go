@@ -50,7 +50,7 @@ func Returns[State, In any](do func(State, In) (State, string)) func(State, In, 
 	}
 }
 
-// History is what was called. It is safe for concurrent use.
+// History records calls. It is safe for concurrent use.
 type History[State comparable, In any] struct {
 	model Model[State, In]
 	began time.Time

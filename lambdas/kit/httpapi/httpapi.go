@@ -90,7 +90,8 @@ func New(config Config) *Server {
 	return &Server{config: config, api: config.Platform.API, mux: http.NewServeMux()}
 }
 
-// Document returns the OpenAPI 3.1 document of all operations of the platform, as JSON. It is that of the synth.
+// Document returns the OpenAPI 3.1 document of all operations of the platform, as JSON. The synth writes
+// the same bytes.
 func (s *Server) Document() ([]byte, error) {
 	return openapi.Document(s.config.Platform.Extended(s.config.Extra...))
 }

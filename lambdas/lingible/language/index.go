@@ -97,7 +97,7 @@ func referenceOf(value uint64) reference {
 type builder struct {
 	parts   [sections]*part
 	records records
-	// words are the stems of all texts: a language has so many, however long the lexicon is.
+	// words are the stems of all texts. A longer lexicon has few more.
 	words map[string]bool
 	// inUse are the terms that are most in use.
 	inUse []trend

@@ -89,7 +89,7 @@ func Read(options Options) (Document, error) {
 		"the operations of a contract, or name another one", ErrNotFound, strings.Join(without, ", "))
 }
 
-// fileOf is the file with the document of an API: beside the template, with the API's logical id in its name.
+// fileOf names the file with an API's document. It stands beside the template and has the API's logical id in its name.
 func fileOf(api *assembly.Resource) string {
 	return strings.TrimSuffix(api.Stack.Path, ".template.json") + "." + api.LogicalID + ".openapi.json"
 }
