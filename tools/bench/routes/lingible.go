@@ -34,7 +34,7 @@ func (described) Lingible() Measured {
 		makers: map[string]schema.Described{"tier": lingible.UpgradeUser, "translation_id": lingible.Translate,
 			"submission_id": lingible.SubmitTerm, "question_id": lingible.AskQuestion},
 		bodies: map[string]func(*caller) given{
-			lingible.Translate.ID: func(*caller) given { return given{"text": "The gig was lit, no cap."} },
+			lingible.Translate.ID: func(*caller) given { return given{"text": "The concert was lit, no cap."} },
 			// A term that is to be voted on.
 			lingible.SubmitTerm.ID: func(*caller) given {
 				term := newWord() + " weather"
