@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
@@ -33,6 +34,8 @@ const (
 	atOnce = 2
 	// maxKilled is how often a process of one change may be killed before the change counts as failed.
 	maxKilled = 3
+	// maxOvertaken is how many builds in a row newer files may break off, or saves in a row would keep all from ending.
+	maxOvertaken = 5
 )
 
 // Options say which run follows its source, and how. All functions are needed, and may be called at the same time.
@@ -80,9 +83,10 @@ type Follower struct {
 	began time.Time
 	// pending is what was saved and not looked at.
 	pending Change
-	// overtaken says that the last build was broken off. The next one is not, or saves in a row would keep all from
-	// ending.
-	overtaken bool
+	// overtaken counts the builds in a row that were broken off. After one that was, the next one is broken off only when
+	// the function that was asked last has its new code, which is when answered is true.
+	overtaken int
+	answered  atomic.Bool
 	// killed counts the times in a row that a process of the last change was killed.
 	killed int
 	// app is the app; nil if nothing tells how to synthesise.
@@ -306,7 +310,7 @@ func (f *Follower) names() (names []string) {
 	return names
 }
 
-// handle does what a change makes necessary. Files that are saved meanwhile break it off, if the one before was not.
+// handle does what a change makes necessary. Files that are saved meanwhile break it off, as overtaken says.
 func (f *Follower) handle(ctx context.Context, change Change) {
 	if change.movesSource() {
 		// The programs may be of other folders now. Their build says what is wrong with them.
@@ -322,6 +326,7 @@ func (f *Follower) handle(ctx context.Context, change Change) {
 		return
 	}
 	ended := make(chan error, 1)
+	f.answered.Store(false)
 	go func() { ended <- f.catchUp(ctx, building, change) }()
 	for waiting := true; waiting; {
 		select {
@@ -329,15 +334,18 @@ func (f *Follower) handle(ctx context.Context, change Change) {
 			waiting = false
 		case <-f.watcher.Changed():
 			// The signal may be of files that are in the snapshot.
-			if f.pending.Add(f.watcher.Take()); !f.overtaken && len(f.pending.Files) > 0 {
+			f.pending.Add(f.watcher.Take())
+			if len(f.pending.Files) > 0 && f.mayBreakOff() {
 				cancel(errOvertaken)
 			}
 		}
 	}
-	if f.overtaken = errors.Is(err, errOvertaken); f.overtaken {
+	if errors.Is(err, errOvertaken) {
+		f.overtaken++
 		f.pending.Add(change)
 		return
 	}
+	f.overtaken = 0
 	if f.killed++; killed(err) && f.killed < maxKilled {
 		f.printf("a process was killed, which says nothing of the source: trying again")
 		f.pending.Add(change)
@@ -351,6 +359,11 @@ func (f *Follower) handle(ctx context.Context, change Change) {
 	default:
 	}
 	f.find <- f.programs()
+}
+
+// mayBreakOff reports whether newer files end the build that goes on.
+func (f *Follower) mayBreakOff() bool {
+	return f.overtaken == 0 || f.answered.Load() && f.overtaken < maxOvertaken
 }
 
 // killed reports whether a process was killed: for want of memory, or because it took too long to start. It is one of
@@ -429,7 +442,9 @@ func (f *Follower) catchUp(ctx, building context.Context, change Change) error {
 			return err
 		}
 	}
-	if replace(built, err); len(first) < len(names) && building.Err() == nil {
+	replace(built, err)
+	f.answered.Store(replaced > 0)
+	if len(first) < len(names) && building.Err() == nil {
 		replace(f.buildFunctions(building, f.names()))
 	}
 	if due && again && building.Err() == nil {

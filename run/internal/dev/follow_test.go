@@ -62,6 +62,25 @@ func TestSavedBeforeRun(t *testing.T) {
 	}
 }
 
+// Saves in a row do not keep a build from its end. Each is answered at once meanwhile: the function that was asked last
+// does not wait for the others.
+func TestMayBreakOff(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		overtaken      int
+		answered, want bool
+	}{
+		{overtaken: 0, want: true}, {overtaken: 1}, {overtaken: 1, answered: true, want: true},
+		{overtaken: maxOvertaken - 1, answered: true, want: true}, {overtaken: maxOvertaken, answered: true},
+	} {
+		f := &Follower{overtaken: test.overtaken}
+		f.answered.Store(test.answered)
+		if got := f.mayBreakOff(); got != test.want {
+			t.Errorf("broken off %d times, answered %t: got %t", test.overtaken, test.answered, got)
+		}
+	}
+}
+
 // A function's file changes no app, so its build does not wait until the app of the start is known. If the app that is
 // there is not the run's, each change may be one of it.
 func TestMayChangeApp(t *testing.T) {
