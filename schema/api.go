@@ -39,6 +39,13 @@ type API struct {
 	Passing []error
 }
 
+// NeedsToken reports whether callers of a kind have to show a token that Amazon API Gateway verifies: their kind has
+// one, and their credential is neither a key nor a header.
+func (a API) NeedsToken(c Caller) bool {
+	credential := a.Credentials[c]
+	return c.Authenticated() && credential.Header == nil && credential.Key == ""
+}
+
 // Credential says how the callers of a kind identify themselves. The zero value is for callers who need not do so.
 type Credential struct {
 	// Token names the security scheme of a bearer token, such as "userToken". Its subject is the caller.

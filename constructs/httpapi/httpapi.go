@@ -78,7 +78,8 @@ type Props struct {
 	Authorizers map[string]schema.OnAuthorize
 	// OpenRoutes are the Routes that the API serves without a token, by method and path, such as "GET /notes": their
 	// function checks callers itself, or accepts what they say of themselves. Configure the function for it, too, by
-	// the field Identify of lambdas/kit/httpapi.Config: by default it refuses a request without a token. Default: none.
+	// the field Identify of lambdas/kit/httpapi.Config, and say so in the Credentials of the contract's API: by default
+	// the function refuses a request without a token. Default: none.
 	OpenRoutes []string
 
 	// AllowedOrigins are the web pages that may call the API from a browser, such

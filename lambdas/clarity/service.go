@@ -24,6 +24,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/problem"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
@@ -49,6 +50,9 @@ type Service struct {
 	// Log receives what callers need not know. Nil: [slog.Default].
 	Log *slog.Logger
 }
+
+// Platform returns the platform, as the service's tables describe it.
+func (s *Service) Platform() schema.Platform { return s.DB.Platform(clarity.Platform) }
 
 // Evaluator judges answers, one for each question of the scenario and in their order. It is safe for concurrent use,
 // and returns an [*model.Error], or the error of the context.

@@ -26,6 +26,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Service has the operations of the platform. It is safe for concurrent use, unless Random is set.
@@ -55,6 +56,9 @@ type Service struct {
 	begin sync.Once
 	wrong *cache.Cache[[]string]
 }
+
+// Platform returns the platform, as the service's tables describe it.
+func (s *Service) Platform() schema.Platform { return s.DB.Platform(lingible.Platform) }
 
 func (s *Service) count(ctx context.Context, metric string, n int) {
 	s.Metrics.Emit(ctx, kit.Count(metric, n))

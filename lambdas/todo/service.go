@@ -20,6 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
@@ -40,6 +41,9 @@ type Service struct {
 	// Metrics receives TasksCreated and TasksCompleted, after the write. Nil: none.
 	Metrics *kit.Metrics
 }
+
+// Platform returns the platform, as the service's tables describe it.
+func (s *Service) Platform() schema.Platform { return s.DB.Platform(todo.Platform) }
 
 // Keys are the idempotency keys in the platform's table. Their scope is the user's id.
 func Keys(db *dynamo.DB) *idempotency.Keys {

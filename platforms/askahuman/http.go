@@ -122,25 +122,23 @@ const invalid = "VALIDATION_ERROR"
 func answers(openQuestions int) problem.Answers {
 	const inProgress = "an earlier request with this idempotency key has not been answered yet: send this one again, " +
 		"unchanged, in a second"
-	answer := func(code string, status int, match func(error) error) problem.Answer {
-		return problem.Answer{Code: code, Status: status, Match: match}
-	}
 	return problem.Answers{
 		Known: []problem.Answer{
-			answer("UNAUTHORIZED", http.StatusUnauthorized, problem.Refused(http.StatusUnauthorized)),
-			answer("NOT_FOUND", http.StatusNotFound, problem.Refused(http.StatusNotFound)),
-			answer("METHOD_NOT_ALLOWED", http.StatusMethodNotAllowed, problem.Refused(http.StatusMethodNotAllowed)),
-			answer(invalid, http.StatusBadRequest, problem.As[*validate.Error]),
-			answer(invalid, http.StatusBadRequest, otherRequest),
+			problem.Coded("UNAUTHORIZED", http.StatusUnauthorized, problem.Refused(http.StatusUnauthorized)),
+			problem.Coded("NOT_FOUND", http.StatusNotFound, problem.Refused(http.StatusNotFound)),
+			problem.Coded("METHOD_NOT_ALLOWED", http.StatusMethodNotAllowed,
+				problem.Refused(http.StatusMethodNotAllowed)),
+			problem.Coded(invalid, http.StatusBadRequest, problem.As[*validate.Error]),
+			problem.Coded(invalid, http.StatusBadRequest, otherRequest),
 			{Code: "AGENT_QUOTA_EXCEEDED", Status: http.StatusForbidden, Match: problem.Is(ErrQuotaExceeded),
 				Message: fmt.Sprintf("you have %d questions that are open or partial, which is the most allowed: "+
 					"wait for answers, or close some with DELETE /agent/questions/{question_id}", openQuestions)},
-			answer("FORBIDDEN", http.StatusForbidden, problem.Is(problem.ErrForbidden)),
+			problem.Coded("FORBIDDEN", http.StatusForbidden, problem.Is(problem.ErrForbidden)),
 			{Code: "REQUEST_IN_PROGRESS", Status: http.StatusConflict, Match: problem.As[*problem.RunningError],
 				Message: inProgress, RetryAfter: time.Second},
 			{Code: "REQUEST_IN_PROGRESS", Status: http.StatusConflict, Match: problem.Is(problem.ErrClaimLost),
 				Message: inProgress, RetryAfter: time.Second},
-			answer("RATE_LIMITED", http.StatusTooManyRequests, problem.As[*problem.LimitedError]),
+			problem.Coded("RATE_LIMITED", http.StatusTooManyRequests, problem.As[*problem.LimitedError]),
 			{
 				Code: "SERVER_ERROR", Status: http.StatusServiceUnavailable,
 				Match:   problem.Is(problem.ErrUnanswered, context.DeadlineExceeded),

@@ -51,24 +51,22 @@ func overHTTP() schema.API {
 // answers are those to the errors that every server has; those of this package say their own. The contract names
 // AUTH_001, VAL_001, SYS_001 and RATE_001; the other codes are for cases on which it is silent.
 func answers() problem.Answers {
-	answer := func(code string, status int, match func(error) error) problem.Answer {
-		return problem.Answer{Code: code, Status: status, Match: match}
-	}
 	return problem.Answers{
 		Known: []problem.Answer{
-			answer("AUTH_001", http.StatusUnauthorized, problem.Refused(http.StatusUnauthorized)),
-			answer("AUTH_002", http.StatusForbidden, problem.Is(problem.ErrForbidden)),
-			answer("RES_001", http.StatusNotFound, problem.Refused(http.StatusNotFound)),
-			answer("RES_003", http.StatusMethodNotAllowed, problem.Refused(http.StatusMethodNotAllowed)),
-			answer("RES_004", http.StatusConflict, problem.As[*problem.RunningError]),
+			problem.Coded("AUTH_001", http.StatusUnauthorized, problem.Refused(http.StatusUnauthorized)),
+			problem.Coded("AUTH_002", http.StatusForbidden, problem.Is(problem.ErrForbidden)),
+			problem.Coded("RES_001", http.StatusNotFound, problem.Refused(http.StatusNotFound)),
+			problem.Coded("RES_003", http.StatusMethodNotAllowed, problem.Refused(http.StatusMethodNotAllowed)),
+			problem.Coded("RES_004", http.StatusConflict, problem.As[*problem.RunningError]),
 			{Code: "RES_004", Status: http.StatusConflict, Match: problem.Is(problem.ErrClaimLost),
 				RetryAfter: time.Second},
-			answer("VAL_001", http.StatusUnprocessableEntity, problem.Refused(0)),
-			answer("VAL_001", http.StatusUnprocessableEntity, problem.Is(problem.ErrOtherRequest)),
-			answer("VAL_002", http.StatusBadRequest, problem.Refused(http.StatusBadRequest)),
-			answer("VAL_003", http.StatusRequestEntityTooLarge, problem.Refused(http.StatusRequestEntityTooLarge)),
-			answer("VAL_004", http.StatusUnsupportedMediaType, problem.Refused(http.StatusUnsupportedMediaType)),
-			answer("RATE_001", http.StatusTooManyRequests, problem.As[*problem.LimitedError]),
+			problem.Coded("VAL_001", http.StatusUnprocessableEntity, problem.Refused(0)),
+			problem.Coded("VAL_001", http.StatusUnprocessableEntity, problem.Is(problem.ErrOtherRequest)),
+			problem.Coded("VAL_002", http.StatusBadRequest, problem.Refused(http.StatusBadRequest)),
+			problem.Coded("VAL_003", http.StatusRequestEntityTooLarge,
+				problem.Refused(http.StatusRequestEntityTooLarge)),
+			problem.Coded("VAL_004", http.StatusUnsupportedMediaType, problem.Refused(http.StatusUnsupportedMediaType)),
+			problem.Coded("RATE_001", http.StatusTooManyRequests, problem.As[*problem.LimitedError]),
 			{
 				Code: "SYS_003", Status: http.StatusServiceUnavailable, Match: problem.As[*model.Error],
 				Message:    "the language model gave no answer, and nothing was charged: try again in a few seconds",

@@ -80,12 +80,6 @@ func (d *document) failure(err error) problem.Failure {
 	return d.platform.API.Errors.Find(err, moment())
 }
 
-// needsToken reports whether the route is only for callers with a verified token.
-func (d *document) needsToken(route schema.Route) bool {
-	credential := d.platform.API.Credentials[route.Caller]
-	return route.Caller.Authenticated() && credential.Header == nil && credential.Key == ""
-}
-
 // describe adds an operation to the document.
 func (d *document) describe(op schema.Description, route schema.Route) *operation {
 	status, errors := cmp.Or(op.Status, http.StatusOK), d.platform.API.Errors
@@ -124,7 +118,7 @@ func (d *document) describe(op schema.Description, route schema.Route) *operatio
 	if op.Key != schema.KeyNone {
 		examples = append(examples, &problem.RunningError{})
 	}
-	if d.needsToken(route) {
+	if d.platform.API.NeedsToken(route.Caller) {
 		examples = append(examples, problem.ErrNoToken)
 	}
 	examples = append(examples, credential.Errors...)

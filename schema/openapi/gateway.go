@@ -22,7 +22,7 @@ const ofGateway = ` Amazon API Gateway answers some requests itself, with {"mess
 // expect. Where the platform has an error of the same status, the response has both forms.
 func (d *document) describeGateway(operation *huma.Operation, route schema.Route) {
 	statuses := []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
-	if d.needsToken(route) || route.Caller.Authorizer != "" {
+	if d.platform.API.NeedsToken(route.Caller) || route.Caller.Authorizer != "" {
 		statuses = append(statuses, http.StatusUnauthorized)
 	}
 	if route.Caller.Authorizer != "" || route.Caller.IAM {

@@ -51,6 +51,11 @@ type Answer struct {
 	Description string
 }
 
+// Coded returns the answer to what match matches, with a code and a status, and the text of the error.
+func Coded(code string, status int, match func(error) error) Answer {
+	return Answer{Match: match, Status: status, Code: code}
+}
+
 // Is matches errors by [errors.Is].
 func Is(targets ...error) func(error) error {
 	return func(err error) error {

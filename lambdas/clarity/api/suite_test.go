@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -54,6 +55,6 @@ func TestDocument(t *testing.T) {
 func TestDocumentShowsExtra(t *testing.T) {
 	t.Parallel()
 	httpapitest.ShowsExtra(t, clarity.Platform(), func(extra []schema.Extra) *kit.API {
-		return (&api.API{Extra: extra}).Handler()
+		return (&api.API{Service: &service.Service{}, Extra: extra}).Handler()
 	})
 }

@@ -175,10 +175,10 @@ func Open(environment kit.Environment, platform schema.Platform, function string
 	return db.As(platform, function)
 }
 
-// Platform returns the platform that [Open] got, or describes it for a database of [New]. Description takes a
+// Platform returns the platform that [Open] got, or describes it for a database of [New], or none. Description takes a
 // millisecond or more, so a function that starts describes its platform once.
 func (db *DB) Platform(describe func() schema.Platform) schema.Platform {
-	if db.platform.Name == "" {
+	if db == nil || db.platform.Name == "" {
 		return describe()
 	}
 	return db.platform

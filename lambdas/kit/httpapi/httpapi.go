@@ -34,8 +34,8 @@ type Config struct {
 	// shows.
 	Extra []schema.Extra
 	// Identify say who calls, by the kind of callers that the routes name. API Gateway identifies the callers of a
-	// kind with [schema.Caller.Verified] that is missing, and others are unknown. A caller with a token or IAM must
-	// have an ID; a Lambda authorizer may admit a caller without one.
+	// kind with [schema.Caller.Verified] that is missing, and others are unknown. A caller with a token
+	// ([schema.API.NeedsToken]) or IAM must have an ID; a Lambda authorizer may admit a caller without one.
 	Identify map[schema.Caller]Identify
 	// Admit runs before every operation and its validation, when the caller is known. It
 	// returns the context of the operation, derived from the request's, or an error that
@@ -156,7 +156,7 @@ func (s *Server) Handler() *kit.API {
 	}
 	var protected []string
 	for _, route := range s.config.Platform.Routes {
-		if s.needsCaller(route) {
+		if s.api.NeedsToken(route.Caller) || route.Caller.IAM && s.config.Identify[route.Caller] == nil {
 			protected = append(protected, route.Key())
 		}
 	}
@@ -185,16 +185,6 @@ func (s *Server) missing() (keys []string) {
 		}
 	}
 	return keys
-}
-
-// needsToken reports whether the route is only for callers with a verified token.
-func (s *Server) needsToken(route schema.Route) bool {
-	return route.Caller.Authenticated() && s.config.Identify[route.Caller] == nil
-}
-
-// needsCaller reports whether the route is only for callers whom API Gateway has found out.
-func (s *Server) needsCaller(route schema.Route) bool {
-	return s.needsToken(route) || route.Caller.IAM && s.config.Identify[route.Caller] == nil
 }
 
 // route is the platform's route of that operation.

@@ -38,14 +38,6 @@ type API struct {
 	Clock wire.Clock
 }
 
-// platform is the platform, which the service's database has described.
-func (a *API) platform() schema.Platform {
-	if a.Service == nil {
-		return lingible.Platform()
-	}
-	return a.Service.DB.Platform(lingible.Platform)
-}
-
 // Handler returns the handler of the routes.
 func (a *API) Handler() *kit.API { return newServer(a).Handler() }
 
@@ -57,7 +49,7 @@ type server struct {
 
 func newServer(a *API) *server {
 	s := &server{service: a.Service, Server: httpapi.New(httpapi.Config{
-		Platform: a.platform(),
+		Platform: a.Service.Platform(),
 		Extra:    a.Extra,
 		Admit:    a.admit,
 		WorkTime: a.WorkTime,

@@ -9,6 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -57,6 +58,6 @@ func TestDocument(t *testing.T) {
 func TestDocumentShowsExtra(t *testing.T) {
 	t.Parallel()
 	httpapitest.ShowsExtra(t, lingible.Platform(), func(extra []schema.Extra) *kit.API {
-		return (&api.API{Extra: extra, Limiter: httpapitest.Unlimited{}, Clock: began}).Handler()
+		return (&api.API{Service: &service.Service{}, Extra: extra, Limiter: httpapitest.Unlimited{}, Clock: began}).Handler()
 	})
 }

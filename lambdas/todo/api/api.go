@@ -32,14 +32,6 @@ type API struct {
 	Clock wire.Clock
 }
 
-// platform is the platform, which the service's database has described.
-func (a *API) platform() schema.Platform {
-	if a.Service == nil {
-		return todo.Platform()
-	}
-	return a.Service.DB.Platform(todo.Platform)
-}
-
 // Handler returns the handler of the routes.
 func (a *API) Handler() *kit.API { return newServer(a).Handler() }
 
@@ -51,7 +43,7 @@ type server struct {
 
 func newServer(a *API) *server {
 	s := &server{service: a.Service, Server: httpapi.New(httpapi.Config{
-		Platform:    a.platform(),
+		Platform:    a.Service.Platform(),
 		Extra:       a.Extra,
 		Idempotency: httpapi.Idempotency{Keys: a.Keys, Claim: idempotency.WithWrite},
 		Log:         a.Log,

@@ -7,6 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -42,6 +43,6 @@ func FuzzAPI(f *testing.F) { suite(f).Fuzz(f) }
 func TestDocumentShowsExtra(t *testing.T) {
 	t.Parallel()
 	httpapitest.ShowsExtra(t, todo.Platform(), func(extra []schema.Extra) *kit.API {
-		return (&api.API{Extra: extra}).Handler()
+		return (&api.API{Service: &service.Service{}, Extra: extra}).Handler()
 	})
 }

@@ -33,7 +33,7 @@ func began() time.Time { return time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC) }
 
 // newWire is the API without a service.
 func newWire(keys idempotency.Claims, log *slog.Logger) *kit.API {
-	return (&api.API{Keys: keys, Clock: began, Log: log}).Handler()
+	return (&api.API{Service: &service.Service{}, Keys: keys, Clock: began, Log: log}).Handler()
 }
 
 // The answers of every route, in the very bytes of the wire. The commands of the script:

@@ -2,14 +2,14 @@ package apigateway
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/onesynth-cdk/onesynth/run/internal/services/htmlpage"
 )
 
 // Front is what a browser shows at the root of an API that has no route there. It keeps API Gateway's status, 404.
@@ -54,15 +54,8 @@ func (g *Gateway) front(w http.ResponseWriter, r *http.Request, c *call, path st
 		return false
 	}
 	c.status, c.answer, c.message = http.StatusNotFound, g.page, "Not Found"
-	digest := sha256.Sum256([]byte(frontStyle))
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(len(g.page)))
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+
-		base64.StdEncoding.EncodeToString(digest[:])+"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cache-Control", "no-store")
+	htmlpage.SetHeaders(w.Header(), frontStyle, "'none'")
+	w.Header().Set("Content-Length", strconv.Itoa(len(g.page)))
 	w.WriteHeader(http.StatusNotFound)
 	_, _ = w.Write(g.page) // whoever asked has gone
 	return true

@@ -1,13 +1,13 @@
 package cognito
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"html/template"
 	"maps"
 	"net/http"
 	"slices"
+
+	"github.com/onesynth-cdk/onesynth/run/internal/services/htmlpage"
 )
 
 // form is what people see and send to sign in.
@@ -53,16 +53,9 @@ func showRefusal(w http.ResponseWriter, why *refusal) {
 }
 
 func show(w http.ResponseWriter, status int, text string, data any, formAction string) {
-	digest := sha256.Sum256([]byte(style))
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+
-		base64.StdEncoding.EncodeToString(digest[:])+"'; base-uri 'none'; frame-ancestors 'none'; form-action "+
-		formAction)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
+	htmlpage.SetHeaders(w.Header(), style, formAction)
 	// The browser tells the endpoint alone that the form is its own.
-	h.Set("Referrer-Policy", "same-origin")
+	w.Header().Set("Referrer-Policy", "same-origin")
 	w.WriteHeader(status)
 	_ = template.Must(template.New("").Parse(text)).Execute(w, data) // whoever asked has gone
 }
