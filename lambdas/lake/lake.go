@@ -17,7 +17,7 @@ import (
 	"io"
 	"iter"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/bucket"
 )
 
 // EventsPrefix begins the keys of all objects with changes.
@@ -27,13 +27,13 @@ const EventsPrefix = "events/"
 const ContentType = "application/vnd.apache.parquet"
 
 // ErrNoObject is the error of reading an object that does not exist, or no longer exists.
-var ErrNoObject = trigger.ErrNoObject
+var ErrNoObject = bucket.ErrNoObject
 
 // Object is an object in the listing of a bucket.
-type Object = trigger.Object
+type Object = bucket.Object
 
 // Bucket has the methods of a bucket that the [Compactor] needs. Their effects are
-// immediate: a listing has the objects that were put before it. A [trigger.Bucket] is one.
+// immediate: a listing has the objects that were put before it. A [bucket.Bucket] is one.
 type Bucket interface {
 	// Put writes an object, replacing the one with this key if there is one. No reader sees a part
 	// of it.

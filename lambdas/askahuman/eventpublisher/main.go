@@ -3,8 +3,8 @@ package main
 
 import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/publisher"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
-func main() { trigger.StartPublisher(askahuman.Platform(), service.EventsOf, nil) }
+func main() { publisher.Start(askahuman.Platform(), service.EventsOf, nil) }

@@ -9,7 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
@@ -42,7 +42,7 @@ func AgentAPI(environment kit.Environment, function string) (*api.AgentAPI, erro
 			return nil, err
 		}
 		agents.WebhookTests = &webhooks.Tester{Check: asks.CheckCallback,
-			Send: trigger.NewQueue(environment.AWS, url[0]).Send}
+			Send: queue.New(environment.AWS, url[0]).Send}
 		if !asks.Parts.WithoutModeration {
 			agents.WebhookTests.CheckAgent = asks.CheckAgent
 		}

@@ -5,11 +5,13 @@ package main
 import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/queue"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/stream"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 func main() {
-	trigger.StartStream("askahuman", func(environment kit.Environment, batch *trigger.Stream) (trigger.Function,
+	stream.Start("askahuman", func(environment kit.Environment, batch *trigger.Stream) (trigger.Function,
 		error) {
 		url, err := environment.Require(askahuman.WebhookQueueVariable)
 		if err != nil {
@@ -17,7 +19,7 @@ func main() {
 		}
 		batch.Parallel = true
 		f := &function{
-			send:    trigger.NewQueue(environment.AWS, url[0]).Send,
+			send:    queue.New(environment.AWS, url[0]).Send,
 			batch:   batch,
 			metrics: environment.Metrics,
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
@@ -24,7 +25,7 @@ type function struct {
 	sender          *webhooks.Sender
 	deliveries      *service.Service
 	plan            []time.Duration
-	queue, failures *trigger.Queue
+	queue, failures *queue.Queue
 	log             *slog.Logger
 	metrics         *kit.Metrics
 }

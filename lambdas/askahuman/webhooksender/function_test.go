@@ -25,7 +25,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/queuetest"
@@ -98,7 +98,7 @@ func start(t *testing.T) *run {
 		metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhooksender", Writer: r.output},
 	}
 	r.Queues = queuetest.Start(t, len(plan)+1, func(c aws.Config, messages, failures string) lambda.Handler {
-		f.queue, f.failures = trigger.NewQueue(c, messages), trigger.NewQueue(c, failures)
+		f.queue, f.failures = queue.New(c, messages), queue.New(c, failures)
 		return kit.NewResponder(log, f.handle)
 	})
 	return r
@@ -391,9 +391,9 @@ func TestUnsignedTest(t *testing.T) {
 }
 
 // away is a queue that does not answer.
-func away() *trigger.Queue {
+func away() *queue.Queue {
 	endpoint := "http://127.0.0.1:1"
-	return trigger.NewQueue(aws.Config{
+	return queue.New(aws.Config{
 		Region: "us-east-1", BaseEndpoint: &endpoint,
 		Credentials: credentials.NewStaticCredentialsProvider("KEY", "local", ""), RetryMaxAttempts: 1,
 	}, endpoint+"/000000000000/webhooks")

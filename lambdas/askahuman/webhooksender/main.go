@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/setup"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
@@ -31,7 +31,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		failures, err := trigger.FailureQueue(environment)
+		failures, err := queue.OfFailures(environment)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +39,7 @@ func main() {
 			sender: &webhooks.Sender{Keys: secrets,
 				Post: (&webhook.Client{Addresses: webhook.AddressesOf(environment.Getenv)}).Post},
 			deliveries: deliveries, plan: askahuman.WebhookRetries(),
-			queue: trigger.NewQueue(environment.AWS, url[0]), failures: failures,
+			queue: queue.New(environment.AWS, url[0]), failures: failures,
 			log: environment.Log, metrics: environment.Metrics,
 		}
 		if !deliveries.Parts.WithoutModeration {

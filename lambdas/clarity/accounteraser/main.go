@@ -6,11 +6,12 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership/eraser"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 func main() {
-	ownership.Start(clarity.Platform(), "accounteraser", func(db *dynamo.DB) ownership.Eraser[service.Deletion] {
+	eraser.Start(clarity.Platform(), "accounteraser", func(db *dynamo.DB) ownership.Eraser[service.Deletion] {
 		return ownership.Eraser[service.Deletion]{Of: service.DeletionIn, Erase: (&service.Service{DB: db}).Erase}
 	})
 }

@@ -3,8 +3,8 @@ package main
 
 import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/publisher"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
-func main() { trigger.StartPublisher(clarity.Platform(), service.EventsOf, nil) }
+func main() { publisher.Start(clarity.Platform(), service.EventsOf, nil) }

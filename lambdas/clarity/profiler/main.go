@@ -10,11 +10,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/stream"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 func main() {
-	trigger.StartStream("clarity", func(environment kit.Environment, batch *trigger.Stream) (trigger.Function, error) {
+	stream.Start("clarity", func(environment kit.Environment, batch *trigger.Stream) (trigger.Function, error) {
 		retention, err := retentionOf(environment)
 		if err != nil {
 			return nil, err

@@ -163,27 +163,6 @@ func (e Eraser[D]) Handle(ctx context.Context, event trigger.Records) (events.Dy
 	return response, err
 }
 
-// Start starts the eraser of a platform as a Lambda function. setup returns it with Of and Erase. Its Names are those
-// of the metrics that the platform has of the function.
-func Start[D comparable](platform schema.Platform, function string, setup func(*dynamo.DB) Eraser[D]) {
-	trigger.StartStream(platform.Name, func(environment kit.Environment,
-		batch *trigger.Stream) (trigger.Function, error) {
-		db, err := dynamo.Open(environment, platform, function)
-		if err != nil {
-			return nil, err
-		}
-		// Where events are published, the publisher passes deletions on by a queue.
-		passed := trigger.NewQueue(environment.AWS, environment.Getenv(schema.PassedQueueVariable(function)))
-		batch.Defer = passed.Defer
-		e := setup(db)
-		e.Batch, e.Metrics = batch, environment.Metrics
-		for _, metric := range schema.MetricsOf(function, platform.Metrics) {
-			e.Names = append(e.Names, metric.Name)
-		}
-		return e.Handle, nil
-	})
-}
-
 // List is a list of an export.
 type List struct {
 	// Prefix begins the cursors of the list, and those of no other. The first list has "".

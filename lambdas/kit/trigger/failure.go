@@ -13,7 +13,7 @@ import (
 // does.
 const MaxFailureBytes = 256 << 10
 
-// Failures is the queue of failures. [Queue] is one.
+// Failures is the queue of failures. A Queue of package queue is one.
 type Failures interface {
 	// Send sends a message.
 	Send(ctx context.Context, message string) error
@@ -84,7 +84,7 @@ func (f Failure) encode() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encoding a failure: %w", err)
 	}
-	return escapeRefused(strings.ToValidUTF8(string(text), `\ufffd`)), nil
+	return EscapeRefused(strings.ToValidUTF8(string(text), `\ufffd`)), nil
 }
 
 // withoutImages is the record with its keys alone.

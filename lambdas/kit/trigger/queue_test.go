@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/queue"
 )
 
 var plan = []time.Duration{5 * time.Second, 5 * time.Minute, 10 * time.Hour}
@@ -172,7 +173,7 @@ func TestQueue(t *testing.T) {
 		_, _ = io.WriteString(w, `{"MessageId":"1"}`)
 	}))
 	t.Cleanup(server.Close)
-	q := trigger.NewQueue(aws.Config{Region: "eu-central-1",
+	q := queue.New(aws.Config{Region: "eu-central-1",
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""), BaseEndpoint: &server.URL},
 		address)
 	if err := q.Send(t.Context(), "hello"); err != nil {

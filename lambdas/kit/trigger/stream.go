@@ -1,6 +1,6 @@
-// Package trigger handles what invokes functions beside requests, and reaches the services that it comes from and goes
-// to: changes of a table ([Stream]), messages of a queue ([Messages], [Queue]), objects of a bucket ([Bucket]), and the
-// domain events of a platform, which a function makes of changes ([Publisher]).
+// Package trigger handles what invokes functions beside requests: changes of a table ([Stream]), which an [EventMapper]
+// makes domain events of, and messages of a queue ([Messages]). The packages below it reach the services: queue, bucket
+// and publisher; package stream starts a function that a table's stream invokes. A program links those that it uses.
 package trigger
 
 import (
@@ -64,17 +64,6 @@ func (e Records) Changes() (changes []events.DynamoDBStreamRecord) {
 // Function is the handler of a function that a table's stream invokes.
 type Function = func(context.Context, Records) (events.DynamoDBEventResponse, error)
 
-// StartStream is [kit.StartResponder] for such a function. setup gets a stream with the function's queue of failures.
-func StartStream(platform string, setup func(kit.Environment, *Stream) (Function, error)) {
-	kit.StartResponder(platform, func(_ context.Context, environment kit.Environment) (Function, error) {
-		failures, err := FailureQueue(environment)
-		if err != nil {
-			return nil, err
-		}
-		return setup(environment, &Stream{Failures: failures, Log: environment.Log})
-	})
-}
-
 // Image has the attributes of an item before or after a change, or of its key.
 type Image = map[string]events.DynamoDBAttributeValue
 
@@ -89,7 +78,7 @@ type Stream struct {
 	// Parallel handles all records at once. Default: one after the other, each in at most half of the time that is
 	// left.
 	Parallel bool
-	// Defer makes a received message come again after that time, as [Queue.Defer] does. It is for
+	// Defer makes a received message come again after that time, as Queue.Defer of package queue does. It is for
 	// records that are messages of a queue. Nil: they come again when the queue shows them.
 	Defer func(ctx context.Context, receipt string, wait time.Duration) error
 	// Log gets a line for each failed record. Nil: [slog.Default].

@@ -17,8 +17,8 @@ func isRefused(r rune) bool {
 	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\ufffe' || r == '\uffff'
 }
 
-// escapeRefused returns a text with the escapes of JSON for the characters that SQS refuses.
-func escapeRefused(text string) string {
+// EscapeRefused returns a text with the escapes of JSON for the characters that SQS refuses.
+func EscapeRefused(text string) string {
 	if !strings.ContainsFunc(text, isRefused) {
 		return text
 	}
@@ -33,8 +33,8 @@ func escapeRefused(text string) string {
 	return escaped.String()
 }
 
-// sendable returns a body that SQS takes, and that has the same value if it is JSON.
-func sendable(body string) (string, error) {
+// Sendable returns a body that SQS takes, and that has the same value if it is JSON. The error is [ErrRefusedText].
+func Sendable(body string) (string, error) {
 	at := strings.IndexFunc(body, isRefused)
 	switch {
 	case body == "":
@@ -44,7 +44,7 @@ func sendable(body string) (string, error) {
 	case at < 0:
 		return body, nil
 	case json.Valid([]byte(body)):
-		return escapeRefused(body), nil
+		return EscapeRefused(body), nil
 	}
 	r, _ := utf8.DecodeRuneInString(body[at:])
 	return "", fmt.Errorf("%w: got %U at byte %d, allowed are tab, line feed, carriage return, and U+0020 and above "+

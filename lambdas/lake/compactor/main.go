@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/bucket"
 	"github.com/onesynth-cdk/onesynth/lambdas/lake"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -23,7 +23,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		compactor := lake.NewCompactor(definition, trigger.NewBucket(environment.AWS, values[1], lake.ContentType))
+		compactor := lake.NewCompactor(definition, bucket.New(environment.AWS, values[1], lake.ContentType))
 		compactor.Log, compactor.Metrics = environment.Log, environment.Metrics
 		return func(ctx context.Context, _ json.RawMessage) (lake.Report, error) { return compactor.Run(ctx) }, nil
 	})

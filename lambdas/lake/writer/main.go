@@ -7,6 +7,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/bucket"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/lake"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -22,11 +24,11 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		failures, err := trigger.FailureQueue(environment)
+		failures, err := queue.OfFailures(environment)
 		if err != nil {
 			return nil, err
 		}
-		writer := lake.NewWriter(definition, trigger.NewBucket(environment.AWS, values[1], lake.ContentType).Put,
+		writer := lake.NewWriter(definition, bucket.New(environment.AWS, values[1], lake.ContentType).Put,
 			failures)
 		writer.Log, writer.Metrics = environment.Log, environment.Metrics
 		return writer.Handle, nil

@@ -5,12 +5,13 @@ package main
 import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership/eraser"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 func main() {
-	ownership.Start(lingible.Platform(), "accountcleaner", func(db *dynamo.DB) ownership.Eraser[string] {
+	eraser.Start(lingible.Platform(), "accountcleaner", func(db *dynamo.DB) ownership.Eraser[string] {
 		return ownership.Eraser[string]{Of: service.DeletedUser, Erase: (&service.Service{DB: db}).CleanAccount}
 	})
 }

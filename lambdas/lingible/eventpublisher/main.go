@@ -2,9 +2,9 @@
 package main
 
 import (
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/publisher"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
-func main() { trigger.StartPublisher(lingible.Platform(), service.EventsOf, nil) }
+func main() { publisher.Start(lingible.Platform(), service.EventsOf, nil) }

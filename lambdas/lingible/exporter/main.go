@@ -6,12 +6,13 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
 func main() {
-	trigger.StartStream("lingible", func(environment kit.Environment, batch *trigger.Stream) (trigger.Function, error) {
+	stream.Start("lingible", func(environment kit.Environment, batch *trigger.Stream) (trigger.Function, error) {
 		db, err := dynamo.Open(environment, lingible.Platform(), "exporter")
 		if err != nil {
 			return nil, err

@@ -5,7 +5,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/bucket"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/bedrock"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
@@ -19,7 +19,7 @@ func Exporter(environment kit.Environment, db *dynamo.DB) (*service.Exporter, er
 	if err != nil {
 		return nil, err
 	}
-	exports := trigger.NewBucket(environment.AWS, values[0], "application/json")
+	exports := bucket.New(environment.AWS, values[0], "application/json")
 	return &service.Exporter{DB: db, Put: exports.Put, Read: exports.Read, Open: exports.Open,
 		Index: language.Write}, nil
 }

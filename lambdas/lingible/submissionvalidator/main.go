@@ -5,11 +5,12 @@ package main
 import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
 )
 
 func main() {
-	trigger.StartStream("lingible", func(environment kit.Environment, batch *trigger.Stream) (trigger.Function, error) {
+	stream.Start("lingible", func(environment kit.Environment, batch *trigger.Stream) (trigger.Function, error) {
 		s, err := setup.Speaking(environment, "submissionvalidator")
 		if err != nil {
 			return nil, err

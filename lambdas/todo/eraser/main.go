@@ -8,12 +8,13 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership/eraser"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
 func main() {
-	ownership.Start(todo.Platform(), "eraser", func(db *dynamo.DB) ownership.Eraser[service.Deletion] {
+	eraser.Start(todo.Platform(), "eraser", func(db *dynamo.DB) ownership.Eraser[service.Deletion] {
 		return ownership.Eraser[service.Deletion]{
 			Of: func(change events.DynamoDBStreamRecord) (service.Deletion, error) {
 				deletion, _ := service.DeletionOf(change)

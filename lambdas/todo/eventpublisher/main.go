@@ -4,12 +4,13 @@ package main
 
 import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/publisher"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
 func main() {
-	trigger.StartPublisher(todo.Platform(), service.EventsOf, trigger.Filters{
+	publisher.Start(todo.Platform(), service.EventsOf, publisher.Filters{
 		"eraser": func(change trigger.Change) bool {
 			_, deletion := service.DeletionOf(change.DynamoDBStreamRecord)
 			return deletion

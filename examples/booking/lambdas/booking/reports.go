@@ -12,15 +12,15 @@ import (
 	"example.com/booking/hotel"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/bucket"
 )
 
 // Reports keeps reports in a bucket.
-type Reports struct{ bucket *trigger.Bucket }
+type Reports struct{ bucket *bucket.Bucket }
 
 // NewReports returns the reports in the bucket of that name.
 func NewReports(config aws.Config, name string) Reports {
-	return Reports{trigger.NewBucket(config, name, "application/json")}
+	return Reports{bucket.New(config, name, "application/json")}
 }
 
 func (Reports) key(day string) string { return hotel.ReportsFolder + day + ".json" }

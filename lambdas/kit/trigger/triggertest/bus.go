@@ -32,6 +32,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/publisher"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -198,14 +199,14 @@ func (p *Passed) Event(t testing.TB) (event trigger.Records) {
 
 // Publisher is the publisher of a platform, with tables that have their logical names.
 type Publisher struct {
-	*trigger.Publisher
+	*publisher.Publisher
 	// Failures has what it gave up. Passed has what it passed on, by function.
 	Failures *Queue
 	Passed   map[string]*Passed
 }
 
 // NewPublisher returns a publisher on the bus.
-func NewPublisher(platform schema.Platform, bus *Bus, mapper trigger.EventMapper, filters trigger.Filters) *Publisher {
+func NewPublisher(platform schema.Platform, bus *Bus, mapper trigger.EventMapper, filters publisher.Filters) *Publisher {
 	p := &Publisher{Failures: &Queue{}, Passed: map[string]*Passed{}}
 	tables, queues := map[string]string{}, map[string]trigger.Failures{}
 	for _, table := range platform.Database.Tables {
@@ -215,7 +216,7 @@ func NewPublisher(platform schema.Platform, bus *Bus, mapper trigger.EventMapper
 		p.Passed[function] = &Passed{}
 		queues[function] = p.Passed[function]
 	}
-	p.Publisher = &trigger.Publisher{Platform: platform, Tables: tables, Mapper: mapper, Filters: filters,
+	p.Publisher = &publisher.Publisher{Platform: platform, Tables: tables, Mapper: mapper, Filters: filters,
 		Queues: queues, Client: bus.Client(), Bus: "bus-of-the-test",
 		Batch: &trigger.Stream{Failures: p.Failures, Log: slog.New(slog.DiscardHandler)}}
 	return p

@@ -10,7 +10,7 @@ import (
 	"example.com/booking/hotel"
 	"example.com/booking/lambdas/booking"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/queue"
 )
 
 func main() {
@@ -20,7 +20,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		hook, waitList := trigger.NewQueue(e.AWS, urls[0]), trigger.NewQueue(e.AWS, urls[1])
+		hook, waitList := queue.New(e.AWS, urls[0]), queue.New(e.AWS, urls[1])
 		return func(ctx context.Context, event events.EventBridgeEvent) error {
 			var detail booking.Detail
 			if err := json.Unmarshal(event.Detail, &detail); err != nil {

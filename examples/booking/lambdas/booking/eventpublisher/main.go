@@ -4,9 +4,9 @@ package main
 import (
 	"example.com/booking/hotel"
 	"example.com/booking/lambdas/booking"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/publisher"
 )
 
 func main() {
-	trigger.StartPublisher(hotel.Platform(), booking.EventsOf, nil)
+	publisher.Start(hotel.Platform(), booking.EventsOf, nil)
 }

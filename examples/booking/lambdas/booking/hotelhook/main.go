@@ -12,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 )
 
@@ -30,13 +31,13 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		failures, err := trigger.FailureQueue(e)
+		failures, err := queue.OfFailures(e)
 		if err != nil {
 			return nil, err
 		}
 		hook := booking.Hook{Service: &booking.Service{DB: db}, Secret: signing,
 			Client: &webhook.Client{Addresses: webhook.AddressesOf(e.Getenv)}}
-		batch := trigger.Messages{Plan: hotel.WebhookPlan, Defer: trigger.NewQueue(e.AWS, urls[0]).Defer,
+		batch := trigger.Messages{Plan: hotel.WebhookPlan, Defer: queue.New(e.AWS, urls[0]).Defer,
 			GiveUp: failures.GiveUp,
 			Failed: func(ctx context.Context, _ events.SQSMessage, attempt trigger.Attempt, err error) {
 				e.Log.WarnContext(ctx, "the hotel has not taken a webhook", "attempt", attempt.Number, "error", err)

@@ -13,6 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/queue"
 )
 
 func main() {
@@ -26,12 +27,12 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		failures, err := trigger.FailureQueue(e)
+		failures, err := queue.OfFailures(e)
 		if err != nil {
 			return nil, err
 		}
 		service := &booking.Service{DB: db}
-		batch := trigger.Messages{Plan: hotel.WaitListPlan, Defer: trigger.NewQueue(e.AWS, urls[0]).Defer,
+		batch := trigger.Messages{Plan: hotel.WaitListPlan, Defer: queue.New(e.AWS, urls[0]).Defer,
 			GiveUp: failures.GiveUp,
 			Failed: func(ctx context.Context, _ events.SQSMessage, attempt trigger.Attempt, err error) {
 				e.Log.ErrorContext(ctx, "the waiting list is not served", "attempt", attempt.Number, "error", err)

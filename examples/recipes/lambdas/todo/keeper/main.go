@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/bucket"
 )
 
 func main() {
@@ -20,7 +20,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		done := trigger.NewBucket(e.AWS, name[0], "application/json")
+		done := bucket.New(e.AWS, name[0], "application/json")
 		return func(ctx context.Context, event events.CloudWatchEvent) error {
 			var task struct {
 				TaskID string `json:"task_id"`

@@ -11,6 +11,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/queue"
 )
 
 func main() {
@@ -20,12 +21,12 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		failures, err := trigger.FailureQueue(e)
+		failures, err := queue.OfFailures(e)
 		if err != nil {
 			return nil, err
 		}
 		batch := trigger.Messages{Plan: []time.Duration{time.Minute, time.Hour},
-			Defer: trigger.NewQueue(e.AWS, url[0]).Defer, GiveUp: failures.GiveUp}
+			Defer: queue.New(e.AWS, url[0]).Defer, GiveUp: failures.GiveUp}
 		return func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
 			return batch.Each(ctx, event, func(ctx context.Context, message events.SQSMessage) error {
 				var created struct {

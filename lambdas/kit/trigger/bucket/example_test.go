@@ -1,4 +1,4 @@
-package trigger_test
+package bucket_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/bucket"
 )
 
 // A function reads an object of its bucket. Here a server stands in for Amazon S3; the configuration of a function is
@@ -24,7 +24,7 @@ func ExampleBucket_Read() {
 		fmt.Fprint(w, "seat,nights")
 	}))
 	defer server.Close()
-	reports := trigger.NewBucket(aws.Config{Region: "eu-central-1", BaseEndpoint: &server.URL,
+	reports := bucket.New(aws.Config{Region: "eu-central-1", BaseEndpoint: &server.URL,
 		Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}, "reports", "text/csv")
 	body, found, err := reports.Read(context.Background(), "daily.csv")
 	fmt.Println(string(body), found, err)

@@ -1,4 +1,5 @@
-package trigger
+// Package publisher publishes the domain events of a platform on a bus of Amazon EventBridge.
+package publisher
 
 import (
 	"bytes"
@@ -21,6 +22,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/queue"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -31,33 +34,13 @@ const (
 	timeBytes  = 14
 )
 
-// Change is a change of an item, as the stream of its table has it.
-type Change struct {
-	// Table is the logical name of the table.
-	Table string
-	// Kind is INSERT, MODIFY or REMOVE.
-	Kind events.DynamoDBOperationType
-	events.DynamoDBStreamRecord
-}
-
-// Event is a domain event to publish.
-type Event struct {
-	// Name is the name of an event in the platform's schema. Detail has its fields, as the type that the schema names.
-	Name   string
-	Detail any
-}
-
-// EventMapper returns the domain events of a change. It has no side effects, since it is called again for a repeated
-// change. An error means that no attempt can turn the change into events.
-type EventMapper func(Change) ([]Event, error)
-
 // Filters says which changes are sent to a function by its queue, by the name of the function.
-type Filters map[string]func(Change) bool
+type Filters map[string]func(trigger.Change) bool
 
 // Publisher publishes the domain events of a platform: it makes events of the changes of its tables, and puts each on a
 // bus of Amazon EventBridge at least once. It is all of a platform's function eventpublisher:
 //
-//	func main() { trigger.StartPublisher(todo.Platform(), service.EventsOf, nil) }
+//	func main() { publisher.Start(todo.Platform(), service.EventsOf, nil) }
 //
 // All fields but Filters, Queues and Metrics are required.
 type Publisher struct {
@@ -66,24 +49,24 @@ type Publisher struct {
 	// Tables has the logical names of its tables by their physical ones.
 	Tables map[string]string
 	// Mapper makes the events of a change.
-	Mapper EventMapper
+	Mapper trigger.EventMapper
 	// Filters says which changes go to which queue of Queues.
 	Filters Filters
-	Queues  map[string]Failures
+	Queues  map[string]trigger.Failures
 	// Client puts events on the bus of that name.
 	Client *eventbridge.Client
 	Bus    string
 	// Batch handles the changes whose events could not be published.
-	Batch *Stream
+	Batch *trigger.Stream
 	// Metrics takes EventsPublished and EventFailures. Nil: none.
 	Metrics *kit.Metrics
 }
 
-// StartPublisher runs the function eventpublisher of a platform. It ends the process if filters lacks a function that
+// Start runs the function eventpublisher of a platform. It ends the process if filters lacks a function that
 // [schema.Platform.Publishing] lets it send to.
-func StartPublisher(platform schema.Platform, mapper EventMapper, filters Filters) {
-	kit.StartResponder(platform.Name, func(_ context.Context, environment kit.Environment) (Function, error) {
-		p, err := openPublisher(environment, platform, mapper, filters)
+func Start(platform schema.Platform, mapper trigger.EventMapper, filters Filters) {
+	kit.StartResponder(platform.Name, func(_ context.Context, environment kit.Environment) (trigger.Function, error) {
+		p, err := open(environment, platform, mapper, filters)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +74,7 @@ func StartPublisher(platform schema.Platform, mapper EventMapper, filters Filter
 	})
 }
 
-func openPublisher(environment kit.Environment, platform schema.Platform, mapper EventMapper,
+func open(environment kit.Environment, platform schema.Platform, mapper trigger.EventMapper,
 	filters Filters) (*Publisher, error) {
 	publisher, _ := platform.Publishing().Function(schema.EventPublisher)
 	for _, name := range publisher.Sends {
@@ -105,7 +88,7 @@ func openPublisher(environment kit.Environment, platform schema.Platform, mapper
 	if err != nil {
 		return nil, err
 	}
-	failures, err := FailureQueue(environment)
+	failures, err := queue.OfFailures(environment)
 	if err != nil {
 		return nil, err
 	}
@@ -113,13 +96,13 @@ func openPublisher(environment kit.Environment, platform schema.Platform, mapper
 	for _, t := range platform.Database.Tables {
 		tables[environment.Getenv(t.EnvironmentVariable())] = t.Name
 	}
-	queues := map[string]Failures{}
+	queues := map[string]trigger.Failures{}
 	for name := range filters {
-		queues[name] = NewQueue(environment.AWS, environment.Getenv(schema.PassedQueueVariable(name)))
+		queues[name] = queue.New(environment.AWS, environment.Getenv(schema.PassedQueueVariable(name)))
 	}
 	return &Publisher{Platform: platform, Tables: tables, Mapper: mapper, Filters: filters, Queues: queues,
 		Client: eventbridge.NewFromConfig(environment.AWS), Bus: bus[0],
-		Batch: &Stream{Failures: failures, Log: environment.Log}, Metrics: environment.Metrics}, nil
+		Batch: &trigger.Stream{Failures: failures, Log: environment.Log}, Metrics: environment.Metrics}, nil
 }
 
 // entry is an event on its way to the bus, with the sequence number of its record.
@@ -130,7 +113,7 @@ type entry struct {
 
 // Handle publishes the events of a batch, ten with a request. A change whose events the bus did not take comes again,
 // as do those after it: their events are then the same to the byte.
-func (p *Publisher) Handle(ctx context.Context, batch Records) (events.DynamoDBEventResponse, error) {
+func (p *Publisher) Handle(ctx context.Context, batch trigger.Records) (events.DynamoDBEventResponse, error) {
 	failed := map[string]error{} // by sequence number
 	var entries []entry
 	for _, raw := range batch.Records {
@@ -166,7 +149,7 @@ func (p *Publisher) entries(ctx context.Context, raw json.RawMessage) (made []ty
 			made, err = nil, kit.Panicked(ctx, cmp.Or(p.Batch.Log, slog.Default()), reason)
 		}
 	}()
-	change := Change{Kind: events.DynamoDBOperationType(record.EventName), DynamoDBStreamRecord: record.Change}
+	change := trigger.Change{Kind: events.DynamoDBOperationType(record.EventName), DynamoDBStreamRecord: record.Change}
 	if change.Table, err = p.table(record.EventSourceArn); err != nil {
 		return nil, sequence, err
 	}
@@ -206,7 +189,7 @@ func (p *Publisher) table(streamARN string) (string, error) {
 }
 
 // detail is an event as JSON: the head and then its own fields. It is the same for a repeat of the record.
-func (p *Publisher) detail(event Event, record events.DynamoDBEventRecord) (string, error) {
+func (p *Publisher) detail(event trigger.Event, record events.DynamoDBEventRecord) (string, error) {
 	declared, ok := p.Platform.Event(event.Name)
 	if !ok || reflect.TypeOf(event.Detail) != reflect.TypeOf(declared.Detail) {
 		return "", fmt.Errorf("the event %q with a %T: the schema of %s declares none, or one with a %T", event.Name,
@@ -239,7 +222,7 @@ func encode(value any) (string, error) {
 		return "", fmt.Errorf("write a %T as JSON: %w", value, err)
 	}
 	// Rules pass events on to queues.
-	return escapeRefused(strings.TrimSpace(b.String())), nil
+	return trigger.EscapeRefused(strings.TrimSpace(b.String())), nil
 }
 
 // size is what an entry counts of a request ("Calculating Amazon EventBridge PutEvents event entry size").

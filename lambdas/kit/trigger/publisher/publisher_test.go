@@ -1,4 +1,4 @@
-package trigger_test
+package publisher_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/publisher"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -152,7 +153,7 @@ func TestPublisherFailures(t *testing.T) {
 func TestPassesOn(t *testing.T) {
 	t.Parallel()
 	bus := triggertest.NewBus(t, links)
-	p := triggertest.NewPublisher(links, bus, linkEvents, trigger.Filters{"reader": func(change trigger.Change) bool {
+	p := triggertest.NewPublisher(links, bus, linkEvents, publisher.Filters{"reader": func(change trigger.Change) bool {
 		return trigger.Text(change.Keys, "link") != "b"
 	}})
 	all := recordsOf("a", "b", "quiet")
@@ -186,15 +187,15 @@ func TestStartsWithAllThatItNeeds(t *testing.T) {
 		{Name: "one", Trigger: schema.OnStream{Table: "Links"}}, {Name: "two",
 			Trigger: schema.OnStream{Table: "Links"}},
 	}
-	filters := trigger.Filters{"one": func(trigger.Change) bool { return true }}
+	filters := publisher.Filters{"one": func(trigger.Change) bool { return true }}
 	variables := map[string]string{"LINKS_TABLE": "physical", schema.EventBusVariable: "bus",
 		schema.FailureQueueVariable: "http://127.0.0.1/failures"}
 	environment := kit.Environment{Getenv: func(name string) string { return variables[name] }}
-	p, err := trigger.OpenPublisher(environment, platform, linkEvents, filters)
+	p, err := publisher.Open(environment, platform, linkEvents, filters)
 	if err != nil || p.Bus != "bus" || p.Tables["physical"] != "Links" || p.Queues["one"] == nil {
 		t.Errorf("got %+v, %v", p, err)
 	}
-	if _, err := trigger.OpenPublisher(environment, platform, linkEvents, nil); err == nil ||
+	if _, err := publisher.Open(environment, platform, linkEvents, nil); err == nil ||
 		!strings.Contains(err.Error(), "passes nothing on to one") {
 		t.Errorf("without a rule: got %v", err)
 	}
@@ -205,7 +206,7 @@ func TestStartsWithAllThatItNeeds(t *testing.T) {
 			}
 			return variables[asked]
 		}}
-		if _, err := trigger.OpenPublisher(without, platform, linkEvents, filters); err == nil ||
+		if _, err := publisher.Open(without, platform, linkEvents, filters); err == nil ||
 			!strings.Contains(err.Error(),
 				name) {
 			t.Errorf("without %s: got %v", name, err)

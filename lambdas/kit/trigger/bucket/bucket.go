@@ -1,4 +1,5 @@
-package trigger
+// Package bucket reads and writes the objects of buckets of Amazon S3.
+package bucket
 
 import (
 	"bytes"
@@ -40,8 +41,8 @@ type Bucket struct {
 // the rate that Lambda has to S3.
 const objectTimeout = 30 * time.Second
 
-// NewBucket returns the bucket of that name, for objects of a content type such as "application/json".
-func NewBucket(config aws.Config, name, contentType string) *Bucket {
+// New returns the bucket of that name, for objects of a content type such as "application/json".
+func New(config aws.Config, name, contentType string) *Bucket {
 	return &Bucket{client: s3.NewFromConfig(kit.WithAttemptTimeout(config, objectTimeout)), name: name,
 		contentType: contentType}
 }

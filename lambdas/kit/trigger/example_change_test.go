@@ -8,9 +8,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 )
 
-// A function without side effects makes events of a change. StartPublisher publishes them:
+// A function without side effects makes events of a change. Package publisher publishes them:
 //
-//	func main() { trigger.StartPublisher(links.Platform(), visits, nil) }
+//	func main() { publisher.Start(links.Platform(), visits, nil) }
 func ExampleEventMapper() {
 	type LinkVisited struct {
 		Link string `json:"link" maxLength:"100" doc:"The link."`

@@ -1,87 +1,15 @@
 package trigger
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
-
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-// Queue is a queue, by its address. It is safe for concurrent use.
-type Queue struct {
-	client *sqs.Client
-	url    string
-}
-
-// NewQueue returns the queue of that URL.
-func NewQueue(config aws.Config, url string) *Queue {
-	return &Queue{client: sqs.NewFromConfig(config), url: url}
-}
-
-// FailureQueue returns the queue of failures that the function's mapping to a stream or a queue names.
-func FailureQueue(environment kit.Environment) (*Queue, error) {
-	url, err := environment.Require(schema.FailureQueueVariable)
-	if err != nil {
-		return nil, err
-	}
-	return NewQueue(environment.AWS, url[0]), nil
-}
-
-// Send sends a message. In JSON, it escapes the characters that SQS refuses, which changes no value. The error is
-// [ErrRefusedText] for another text with such a character, and ErrBusy or ErrUnanswered of package retry if another
-// attempt may succeed.
-func (q *Queue) Send(ctx context.Context, body string) error {
-	body, err := sendable(body)
-	if err != nil {
-		return err
-	}
-	if _, err := q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: &body}); err != nil {
-		return fmt.Errorf("SQS SendMessage: %w", kit.Failure(err))
-	}
-	return nil
-}
-
-// Defer makes a received message come again after that time, in whole seconds up to 12 hours.
-func (q *Queue) Defer(ctx context.Context, receipt string, wait time.Duration) error {
-	_, err := q.client.ChangeMessageVisibility(ctx,
-		&sqs.ChangeMessageVisibilityInput{QueueUrl: &q.url, ReceiptHandle: &receipt,
-			VisibilityTimeout: int32(wait / time.Second)})
-	if err != nil {
-		return fmt.Errorf("SQS ChangeMessageVisibility: %w", kit.Failure(err))
-	}
-	return nil
-}
-
-// GiveUp puts a message into this queue, a queue of failures, with the cause as its attribute Cause. The attribute has
-// an escape, such as \u0000, for each character that SQS refuses. Its errors are those of [Queue.Send].
-func (q *Queue) GiveUp(ctx context.Context, message events.SQSMessage, cause error) error {
-	body, err := sendable(message.Body)
-	if err != nil {
-		return err
-	}
-	text := escapeRefused(cmp.Or(strings.ToValidUTF8(cause.Error(), ""), "unknown"))
-	_, err = q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &q.url, MessageBody: &body,
-		MessageAttributes: map[string]types.MessageAttributeValue{
-			"Cause": {DataType: aws.String("String"), StringValue: &text},
-		}})
-	if err != nil {
-		return fmt.Errorf("SQS SendMessage: %w", kit.Failure(err))
-	}
-	return nil
-}
 
 // ErrHopeless says that no attempt at a message can succeed, as when it cannot be read.
 var ErrHopeless = errors.New("no further attempt can succeed")
@@ -119,9 +47,9 @@ const (
 type Messages struct {
 	// Plan are the delays between attempts, as Retries of schema.OnQueue.
 	Plan []time.Duration
-	// Defer makes a received message come again after that time, as [Queue.Defer] does.
+	// Defer makes a received message come again after that time, as Queue.Defer of package queue does.
 	Defer func(ctx context.Context, receipt string, wait time.Duration) error
-	// GiveUp puts a message whose error matches [ErrHopeless] into the queue of failures at once, as [Queue.GiveUp]
+	// GiveUp puts a message whose error matches [ErrHopeless] into the queue of failures at once, as Queue.GiveUp of package queue
 	// does. Nil: such a message comes again by the plan.
 	GiveUp func(ctx context.Context, message events.SQSMessage, cause error) error
 	// Failed is called for each failed message, possibly by several goroutines at once. Nil: nothing is called.

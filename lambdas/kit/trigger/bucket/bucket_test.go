@@ -1,4 +1,4 @@
-package trigger
+package bucket
 
 import (
 	"bytes"
@@ -36,7 +36,7 @@ func served(t *testing.T, refuse func(http.ResponseWriter, *http.Request) bool) 
 		handler.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	return NewBucket(aws.Config{
+	return New(aws.Config{
 		Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 		BaseEndpoint: &server.URL, Retryer: kit.Retryer,
 	}, "lake", "application/json")

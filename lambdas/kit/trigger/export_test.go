@@ -1,4 +1,0 @@
-package trigger
-
-// OpenPublisher is what StartPublisher does before it handles an event.
-var OpenPublisher = openPublisher

@@ -1,0 +1,4 @@
+package publisher
+
+// Open is what Start does before it handles an event.
+var Open = open
