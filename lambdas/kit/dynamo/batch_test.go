@@ -17,34 +17,35 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// partial answers a part of each batch, as DynamoDB does under load, and with items that
-// are too much for one answer.
+// partial answers a part of each batch, as DynamoDB does under load, and with items that are too much for one answer.
 type partial struct {
 	dynamo.Client
-	part     int // how many keys of a batch; 0: none
+	// part is how many keys of one table it reads for a request; 0: none.
+	part     int
 	requests int
 }
 
 func (p *partial) BatchGetItem(ctx context.Context, input *dynamodb.BatchGetItemInput,
 	options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	p.requests++
-	asked := input.RequestItems["Notes"]
-	left := asked
-	left.Keys = asked.Keys[min(p.part, len(asked.Keys)):]
-	asked.Keys = asked.Keys[:min(p.part, len(asked.Keys))]
+	left := maps.Clone(input.RequestItems)
+	table := slices.Min(slices.Collect(maps.Keys(left)))
+	asked, rest := left[table], left[table]
+	n := min(p.part, len(asked.Keys))
+	asked.Keys, rest.Keys = asked.Keys[:n], asked.Keys[n:]
+	if left[table] = rest; len(rest.Keys) == 0 {
+		delete(left, table)
+	}
 	output := &dynamodb.BatchGetItemOutput{}
-	if len(asked.Keys) > 0 {
+	if n > 0 {
 		var err error
 		if output, err = p.Client.BatchGetItem(ctx,
-			&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{"Notes": asked}},
+			&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: asked}},
 			options...); err != nil {
 			return nil, err
 		}
 	}
-	output.UnprocessedKeys = nil
-	if len(left.Keys) > 0 {
-		output.UnprocessedKeys = map[string]types.KeysAndAttributes{"Notes": left}
-	}
+	output.UnprocessedKeys = left
 	return output, nil
 }
 
@@ -111,26 +112,6 @@ func TestBatchGivesUp(t *testing.T) {
 	}
 }
 
-// oneAtATime is a client whose batches read one table, and leave the others for further requests.
-type oneAtATime struct {
-	dynamo.Client
-	requests int
-}
-
-func (c *oneAtATime) BatchGetItem(ctx context.Context, input *dynamodb.BatchGetItemInput,
-	options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	c.requests++
-	asked, left := map[string]types.KeysAndAttributes{}, maps.Clone(input.RequestItems)
-	first := slices.Min(slices.Collect(maps.Keys(left)))
-	asked[first] = left[first]
-	delete(left, first)
-	output, err := c.Client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: asked}, options...)
-	if err == nil {
-		output.UnprocessedKeys = left
-	}
-	return output, err
-}
-
 // GetEach reads an item of each table, those that DynamoDB leaves out with further requests.
 func TestGetEach(t *testing.T) {
 	t.Parallel()
@@ -148,7 +129,7 @@ func TestGetEach(t *testing.T) {
 		t.Fatal(err)
 	}
 	tables := dynamotest.Open(t, database)
-	client := &oneAtATime{Client: tables.Recorder}
+	client := &partial{Client: tables.Recorder, part: 1}
 	db := dynamotest.Through(t, client, database)
 	if err := errors.Join(db.Put(t.Context(), "Store", note{Status: "kept", At: 1}, none),
 		db.Put(t.Context(), "StoreOther", note{Status: "kept", At: 2}, none)); err != nil {

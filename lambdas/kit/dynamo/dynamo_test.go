@@ -148,6 +148,11 @@ func TestReadsAndWrites(t *testing.T) {
 		if wrong != 5 {
 			t.Errorf("%d items did not fit, want all 5", wrong)
 		}
+		// The names of a filter are those of its request alone.
+		all, err := db.Page(ctx, "Range", dynamo.Query{Values: query.Values})
+		if err != nil || len(all.Items) != 2 {
+			t.Errorf("without the filter: got %v, %v", all.Items, err)
+		}
 	})
 	t.Run("CountStopsAtTheLimit", func(t *testing.T) {
 		for limit, want := range map[int]int{100: 5, 5: 5, 3: 3} {
@@ -297,6 +302,12 @@ func TestOnlyDeclaredRequests(t *testing.T) {
 	}
 	if got := db.Recorder.Requests(); len(got) != 0 {
 		t.Errorf("requests were made: %v", got)
+	}
+	odd := notes()
+	odd.AccessPatterns[1].KeyConditions[1].Comparison = "like"
+	if _, err := dynamo.New(db.Client, odd, map[string]string{"Notes": "Notes"}); err == nil ||
+		!strings.Contains(err.Error(), `unknown comparison "like"`) {
+		t.Errorf("a comparison that DynamoDB lacks: got %v", err)
 	}
 }
 

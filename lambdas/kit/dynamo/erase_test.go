@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,31 +20,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-// dying is a client whose process dies before its n-th write.
-type dying struct {
-	dynamo.Client
-	writes chan struct{} // has one element for each write that is still made
-}
-
-var errDead = errors.New("the process is dead")
-
-func (d *dying) write() error {
-	select {
-	case <-d.writes:
-		return nil
-	default:
-		return errDead
-	}
-}
-
-func (d *dying) DeleteItem(ctx context.Context, input *dynamodb.DeleteItemInput,
-	_ ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
-	if err := d.write(); err != nil {
-		return nil, err
-	}
-	return d.Client.DeleteItem(ctx, input)
-}
 
 // hurried is a context that ends so soon that no step begins.
 type hurried struct{ context.Context }
@@ -104,24 +80,28 @@ func TestErase(t *testing.T) {
 				all = append(all, note{Status: []string{"first", "second"}[at%2], At: at})
 			}
 			fill(t, tables, all...)
-			client := &dying{Client: tables.Recorder, writes: make(chan struct{}, test.n)}
-			for range test.survived {
-				client.writes <- struct{}{}
-			}
-			mortal := dynamotest.Through(t, client, database)
+			dead := errors.New("the process is dead")
+			var writes atomic.Int64
+			tables.Recorder.Faults(func(action schema.Action) error {
+				if action == schema.DeleteItem && writes.Add(1) > int64(test.survived) {
+					return dead
+				}
+				return nil
+			}, nil)
 			erasure := test.erasure
 			erasure.Keep = func(item dynamo.Item) bool {
 				var read note
 				return attributevalue.UnmarshalMap(item, &read) == nil && read.At == test.n
 			}
-			if complete, err := mortal.Erase(hurried{ctx}, erasure, "first", "second"); complete || err != nil ||
-				len(client.writes) != test.survived {
-				t.Errorf("without time: got %t, %v with %d writes left; want an end without a write", complete, err,
-					len(client.writes))
+			if complete, err := tables.Erase(hurried{ctx}, erasure, "first", "second"); complete || err != nil ||
+				writes.Load() > 0 {
+				t.Errorf("without time: got %t, %v after %d writes; want an end without a write", complete, err,
+					writes.Load())
 			}
-			if complete, err := mortal.Erase(ctx, erasure, "first", "second"); complete || !errors.Is(err, errDead) {
+			if complete, err := tables.Erase(ctx, erasure, "first", "second"); complete || !errors.Is(err, dead) {
 				t.Errorf("got %t, %v; want the death", complete, err)
 			}
+			tables.Recorder.Faults(nil, nil)
 			if left := len(stored("first")) + len(stored("second")); left != test.left+1 {
 				t.Errorf("got %d items left after the death; want %d", left, test.left+1)
 			}

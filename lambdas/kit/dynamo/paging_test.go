@@ -1,6 +1,7 @@
 package dynamo_test
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"testing"
@@ -21,18 +22,12 @@ func TestReadPage(t *testing.T) {
 		Scope: []string{"alice"}}
 	var got []int
 	var last string
-	for from, first := "", true; first || from != ""; first = false {
+	for _, item := range dynamotest.Pages(t, func(from string) ([]note, string, error) {
 		items, next, err := dynamo.ReadPage[note](ctx, db.DB, list, from, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, item := range items {
-			got = append(got, item.At)
-		}
-		if next != "" {
-			last = next
-		}
-		from = next
+		last = cmp.Or(next, last)
+		return items, next, err
+	}) {
+		got = append(got, item.At)
 	}
 	if !slices.Equal(got, []int{0, 1, 2, 3, 4}) {
 		t.Errorf("got the notes %v", got)

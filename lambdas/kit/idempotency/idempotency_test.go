@@ -11,9 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -75,12 +73,6 @@ type till struct {
 }
 
 func itemKey(scope, key string) []any { return []any{"IDEMPOTENCY#" + scope, "KEY#" + key} }
-
-// storedKey is [itemKey] of the scope, as DynamoDB's own client takes it.
-func storedKey(key string) dynamo.Item {
-	return dynamo.Item{"whose": &types.AttributeValueMemberS{Value: "IDEMPOTENCY#" + scope},
-		"key": &types.AttributeValueMemberS{Value: "KEY#" + key}}
-}
 
 func open(t testing.TB) *till {
 	t.Helper()
@@ -163,13 +155,7 @@ func (s *till) times(t testing.TB, order string) int {
 
 func (s *till) stored(t testing.TB, key string) dynamo.Item {
 	t.Helper()
-	output, err := s.Client.GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: aws.String("Keys"), ConsistentRead: aws.Bool(true), Key: storedKey(key),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return output.Item
+	return s.Item(t, "Keys", itemKey(scope, key)...)
 }
 
 // wantTimes checks the times of a key that was claimed at the start.
@@ -361,7 +347,7 @@ func TestSettle(t *testing.T) {
 		t.Parallel()
 		s := open(t)
 		claim := s.claim(t, "key")
-		s.delete(t, "key")
+		s.Remove(t, "Keys", itemKey(scope, "key")...)
 		if err := s.keys.Settle(t.Context(), claim, refusal); !errors.Is(err, idempotency.ErrClaimLost) {
 			t.Errorf("Settle: got %v; want ErrClaimLost", err)
 		}
@@ -375,15 +361,6 @@ func TestSettle(t *testing.T) {
 			t.Error("the key is back")
 		}
 	})
-}
-
-func (s *till) delete(t testing.TB, key string) {
-	t.Helper()
-	if _, err := s.Client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
-		TableName: aws.String("Keys"), Key: storedKey(key),
-	}); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // A released key still belongs to its request, and lives a full day from its next
@@ -684,7 +661,7 @@ func TestRandomAttempts(t *testing.T) {
 				claim, replay, err := s.keys.Begin(ctx, scope, key, []byte("other"), lease)
 				if claim != nil && free {
 					// The other came first; it steps back, and the key with it.
-					s.delete(t, key)
+					s.Remove(t, "Keys", itemKey(scope, key)...)
 					return
 				}
 				if claim != nil || replay != nil || !errors.Is(err, idempotency.ErrOtherRequest) {

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
@@ -72,33 +71,19 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, tables: dynamotest.Open(t, board().Database)}
-	put := func(table string, values map[string]string, liked ...string) {
-		t.Helper()
-		item := dynamo.Item{}
-		for name, value := range values {
-			item[name] = &types.AttributeValueMemberS{Value: value}
-		}
-		if len(liked) > 0 {
-			item["likes"] = &types.AttributeValueMemberN{Value: fmt.Sprint(len(liked))}
-			item["liked_by"] = &types.AttributeValueMemberSS{Value: liked}
-		}
-		_, err := w.tables.Client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	type row = map[string]any
 	for _, person := range []string{"ann", "bob"} {
 		for i := range 5 {
 			id := fmt.Sprint(person, i)
-			put("Posts", map[string]string{"id": id, "author": person, "at": fmt.Sprint(i), "draft": "x"}, "ann", "bob")
+			w.tables.Store(t, "Posts", row{"id": id, "author": person, "at": fmt.Sprint(i), "draft": "x", "likes": 2,
+				"liked_by": &types.AttributeValueMemberSS{Value: []string{"ann", "bob"}}})
 			for _, liked := range []string{"ann", "bob"} {
-				put("Rows", map[string]string{"PK": "PERSON#" + liked, "SK": "LIKE#" + id, "post": id})
+				w.tables.Store(t, "Rows", row{"PK": "PERSON#" + liked, "SK": "LIKE#" + id, "post": id})
 			}
-			put("Rows", map[string]string{"PK": "PERSON#" + person, "SK": "NOTE#" + id})
+			w.tables.Store(t, "Rows", row{"PK": "PERSON#" + person, "SK": "NOTE#" + id})
 		}
-		put("Rows", map[string]string{"PK": "PERSON#" + person, "SK": "ACCOUNT"})
-		put("Marks", map[string]string{"mark": "SEEN#" + person})
-		put("Marks", map[string]string{"mark": "COUNT#" + person})
+		w.tables.Store(t, "Rows", row{"PK": "PERSON#" + person, "SK": "ACCOUNT"})
+		w.tables.Store(t, "Marks", row{"mark": "SEEN#" + person}, row{"mark": "COUNT#" + person})
 	}
 	return w
 }

@@ -31,6 +31,8 @@ type Tables struct {
 	Recorder *Recorder
 	// Wire has carried every attempt at a request.
 	Wire *Wire
+
+	database schema.Database
 }
 
 // Open creates the tables.
@@ -97,7 +99,8 @@ func over(t testing.TB, database schema.Database, options dynamodb.Options) *Tab
 				middleware.After)
 		})
 	})
-	return &Tables{DB: Through(t, recorder.Client, database), Client: recorder.Client, Recorder: recorder, Wire: wire}
+	return &Tables{DB: Through(t, recorder.Client, database), Client: recorder.Client, Recorder: recorder, Wire: wire,
+		database: database}
 }
 
 // Refused returns a database whose requests reach no engine: each attempt gets the answer of its
@@ -179,18 +182,6 @@ type Recorder struct {
 	covers        bool // an engine carries the requests out
 	requests      []Request
 	before, after func(context.Context, Request) error
-	around        observer
-}
-
-// observer is around a request and its answer.
-type observer func(context.Context, middleware.InitializeInput,
-	middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error)
-
-// observe sets the observer of requests from now on; nil: none.
-func (r *Recorder) observe(around observer) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.around = around
 }
 
 // Faults sets the functions that run around each request from now on, or nil. An error from before simulates a request
@@ -261,20 +252,14 @@ func (r *Recorder) record(ctx context.Context, in middleware.InitializeInput,
 		}
 	}
 	r.mu.Lock()
-	before, after, around := r.before, r.after, r.around
+	before, after := r.before, r.after
 	r.mu.Unlock()
 	if before != nil {
 		if err := before(ctx, request); err != nil {
 			return middleware.InitializeOutput{}, middleware.Metadata{}, err
 		}
 	}
-	if around == nil {
-		around = func(ctx context.Context, in middleware.InitializeInput,
-			next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-			return next.HandleInitialize(ctx, in)
-		}
-	}
-	out, metadata, err := around(ctx, in, next)
+	out, metadata, err := next.HandleInitialize(ctx, in)
 	if err != nil {
 		return out, metadata, err
 	}

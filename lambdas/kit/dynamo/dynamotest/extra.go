@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -41,20 +42,15 @@ func (t *Tables) KeepsExtra(tb testing.TB, p schema.Platform, record string, key
 	tb.Helper()
 	r, _ := p.Record(record)
 	table, _ := p.Database.Table(r.Table)
-	name, item := Added(record), map[string]string{}
-	for i, attribute := range table.Key.Attributes() {
-		item[attribute] = key[i]
+	name, values, writes := Added(record), []any{}, 0
+	for _, part := range key {
+		values = append(values, part)
 	}
-	marshalled, err := attributevalue.MarshalMap(item)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	writes := 0
 	set := func(ctx context.Context) error {
 		value, err := attributevalue.Marshal(fmt.Sprint("version ", writes))
 		if err == nil {
 			_, err = t.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-				TableName: aws.String(table.Name), Key: marshalled, UpdateExpression: aws.String("SET #a = :v"),
+				TableName: aws.String(table.Name), Key: t.key(tb, table.Name, values), UpdateExpression: aws.String("SET #a = :v"),
 				ConditionExpression:       aws.String("attribute_exists(" + table.Key.Partition + ")"),
 				ExpressionAttributeNames:  map[string]string{"#a": name},
 				ExpressionAttributeValues: map[string]types.AttributeValue{":v": value},
@@ -73,19 +69,14 @@ func (t *Tables) KeepsExtra(tb testing.TB, p schema.Platform, record string, key
 		}
 		return nil
 	}, nil)
-	err = change()
+	err := change()
 	t.Recorder.FaultsOf(nil, nil)
 	if err != nil || writes == 0 {
 		tb.Fatalf("the change of %s %v made %d writes: %v", record, key, writes, err)
 	}
-	read, err := t.Client.GetItem(tb.Context(), &dynamodb.GetItemInput{TableName: aws.String(table.Name),
-		Key: marshalled, ConsistentRead: aws.Bool(true)})
-	var got string
-	if err == nil {
-		err = attributevalue.Unmarshal(read.Item[name], &got)
-	}
-	if want := fmt.Sprint("version ", writes); err != nil || got != want {
-		tb.Errorf("%s %v has %q, %v, want %q: the change lost what a team has added", record, key, got, err, want)
+	got := dynamo.Text(t.Item(tb, table.Name, values...), name)
+	if want := fmt.Sprint("version ", writes); got != want {
+		tb.Errorf("%s %v has %q, want %q: the change lost what a team has added", record, key, got, want)
 	}
 	return got
 }

@@ -11,11 +11,10 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go/middleware"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -80,23 +79,22 @@ func (l Ledger) String() string {
 func (t *Tables) Writes(tb testing.TB, database schema.Database, do func()) Ledger {
 	tb.Helper()
 	var ledger Ledger
-	t.Recorder.observe(func(ctx context.Context, in middleware.InitializeInput,
-		next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-		writes := writesOf(in.Parameters, schema.Action(awsmiddleware.GetOperationName(ctx)))
-		before := make([]map[string]types.AttributeValue, len(writes))
-		for i, w := range writes {
-			before[i] = t.read(tb, database, w)
+	before := map[any][]dynamo.Item{} // by the input of the request
+	t.Recorder.FaultsOf(func(_ context.Context, r Request) error {
+		var items []dynamo.Item
+		for _, w := range writesOf(r) {
+			items = append(items, t.read(tb, database, w))
 		}
-		out, metadata, err := next.HandleInitialize(ctx, in)
-		for i, w := range writes {
-			if err == nil {
-				ledger = append(ledger, w.entry(database, before[i], t.read(tb, database, w)))
-			}
+		before[r.Input] = items
+		return nil
+	}, func(_ context.Context, r Request) error {
+		for i, w := range writesOf(r) {
+			ledger = append(ledger, w.entry(database, before[r.Input][i], t.read(tb, database, w)))
 		}
-		return out, metadata, err
+		return nil
 	})
 	do()
-	t.Recorder.observe(nil)
+	t.Recorder.FaultsOf(nil, nil)
 	return ledger
 }
 
@@ -108,14 +106,14 @@ type written struct {
 	inTransaction bool
 }
 
-func writesOf(input any, operation schema.Action) []written {
-	switch input := input.(type) {
+func writesOf(r Request) []written {
+	switch input := r.Input.(type) {
 	case *dynamodb.PutItemInput:
-		return []written{{table: aws.ToString(input.TableName), operation: operation, item: input.Item}}
+		return []written{{table: r.Table, operation: r.Action, item: input.Item}}
 	case *dynamodb.UpdateItemInput:
-		return []written{{table: aws.ToString(input.TableName), operation: operation, item: input.Key}}
+		return []written{{table: r.Table, operation: r.Action, item: input.Key}}
 	case *dynamodb.DeleteItemInput:
-		return []written{{table: aws.ToString(input.TableName), operation: operation, item: input.Key}}
+		return []written{{table: r.Table, operation: r.Action, item: input.Key}}
 	case *dynamodb.TransactWriteItemsInput:
 		var all []written
 		for _, i := range input.TransactItems {

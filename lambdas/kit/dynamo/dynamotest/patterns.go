@@ -1,11 +1,8 @@
 package dynamotest
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
-	"text/tabwriter"
 
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -22,9 +19,7 @@ type Cases map[string]func() (request func() error)
 func (t *Tables) Measure(tb testing.TB, patterns []schema.AccessPattern, cases Cases,
 	own func(pattern string, made []Request) []Request) {
 	tb.Helper()
-	var text strings.Builder
-	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "access pattern\toperation\ton\trequests\tconsumed units\tin the origin")
+	measured := map[string][]Request{}
 	for _, p := range patterns {
 		prepare, ok := cases[p.Name]
 		if !ok {
@@ -38,9 +33,7 @@ func (t *Tables) Measure(tb testing.TB, patterns []schema.AccessPattern, cases C
 			continue
 		}
 		all := t.Recorder.Requests()
-		made := slices.DeleteFunc(slices.Clone(all), func(r Request) bool {
-			return r.Action != p.Action || r.Table != p.Table || r.Index != p.Index
-		})
+		made := slices.DeleteFunc(slices.Clone(all), func(r Request) bool { return !r.declared(p) })
 		if len(made) == 0 {
 			tb.Errorf("%s: got the requests %+v, want a %s on %s %s", p.Name, all, p.Action, p.Table, p.Index)
 			continue
@@ -48,17 +41,10 @@ func (t *Tables) Measure(tb testing.TB, patterns []schema.AccessPattern, cases C
 		if own != nil {
 			made = own(p.Name, made)
 		}
-		units := 0.0
-		for _, r := range made {
-			units += r.Units
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f\t%s\n", p.Name, p.Action, strings.TrimSuffix(p.Table+"/"+p.Index, "/"),
-			len(made), units, inOrigin(p))
+		measured[p.Name] = made
 	}
-	if err := w.Flush(); err != nil {
-		tb.Error(err)
-	}
-	tb.Logf("measured on DynamoDB Local; reads of lists include all their pages:\n%s", text.String())
+	table, _ := consumed(patterns, measured)
+	tb.Logf("measured on DynamoDB Local:\n%s", table)
 }
 
 // inOrigin is the origin's wording of a pattern.

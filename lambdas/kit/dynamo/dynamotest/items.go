@@ -1,0 +1,109 @@
+package dynamotest
+
+import (
+	"context"
+	"maps"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+)
+
+// Item returns the item with that key, also after the test has ended; nil if there is none.
+func (t *Tables) Item(tb testing.TB, table string, key ...any) dynamo.Item {
+	tb.Helper()
+	output, err := t.Client.GetItem(context.WithoutCancel(tb.Context()),
+		&dynamodb.GetItemInput{TableName: &table, Key: t.key(tb, table, key), ConsistentRead: new(true)})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return output.Item
+}
+
+// Store stores items: structs, or maps of Go values and of DynamoDB's. No fault concerns it.
+func (t *Tables) Store(tb testing.TB, table string, items ...any) {
+	tb.Helper()
+	for _, item := range items {
+		if _, err := t.Client.PutItem(tb.Context(),
+			&dynamodb.PutItemInput{TableName: &table, Item: marshalled(tb, item)}); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// Set sets attributes of the item with that key, to Go values or to DynamoDB's. It removes those set to nil.
+func (t *Tables) Set(tb testing.TB, table string, key []any, attributes map[string]any) {
+	tb.Helper()
+	var update expression.UpdateBuilder
+	for name, value := range attributes {
+		if value == nil {
+			update = update.Remove(expression.Name(name))
+		} else {
+			update = update.Set(expression.Name(name), expression.Value(value))
+		}
+	}
+	built, err := expression.NewBuilder().WithUpdate(update).Build()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := t.Client.UpdateItem(tb.Context(), &dynamodb.UpdateItemInput{TableName: &table,
+		Key: t.key(tb, table, key), UpdateExpression: built.Update(), ExpressionAttributeNames: built.Names(),
+		ExpressionAttributeValues: built.Values()}); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Remove removes the item with that key, as time to live does.
+func (t *Tables) Remove(tb testing.TB, table string, key ...any) {
+	tb.Helper()
+	if _, err := t.Client.DeleteItem(tb.Context(),
+		&dynamodb.DeleteItemInput{TableName: &table, Key: t.key(tb, table, key)}); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// key returns the key of an item of the table.
+func (t *Tables) key(tb testing.TB, table string, values []any) dynamo.Item {
+	tb.Helper()
+	described, _ := t.database.Table(table)
+	key := map[string]any{}
+	for i, name := range described.Key.Attributes() {
+		key[name] = values[i]
+	}
+	return marshalled(tb, key)
+}
+
+func marshalled(tb testing.TB, value any) dynamo.Item {
+	tb.Helper()
+	own := dynamo.Item{}
+	values, _ := value.(map[string]any)
+	for name, value := range values {
+		if attribute, ok := value.(types.AttributeValue); ok {
+			own[name] = attribute
+		}
+	}
+	item, err := attributevalue.MarshalMap(value)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	maps.Copy(item, own)
+	return item
+}
+
+// Pages reads a list page by page to its end, and returns all of its entries. read returns where the next page begins; "":
+// there is none.
+func Pages[T any](tb testing.TB, read func(from string) (entries []T, next string, err error)) (all []T) {
+	tb.Helper()
+	for from, first := "", true; first || from != ""; first = false {
+		entries, next, err := read(from)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		all, from = append(all, entries...), next
+	}
+	return all
+}
