@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"flag"
 	"strings"
 	"testing"
 
@@ -12,12 +11,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var update = flag.Bool("update", false, "write the operations")
-
 // The page calls the API by the operations of its document.
 func TestOperations(t *testing.T) {
 	t.Parallel()
-	webapptest.CheckOperations(t, "modules/operations.js", "../api/testdata/openapi-header.json", "operators", *update)
+	webapptest.CheckOperations(t, "modules/operations.js", "../api/testdata/openapi-header.json", "operators")
 }
 
 const signInURL = "https://asks.auth.eu-west-1.amazoncognito.com"
@@ -41,7 +38,6 @@ func TestPage(t *testing.T) {
 		"/operator/reports", "/operator/assets/old/app.js")
 	p.CheckHeaders(t, signInURL)
 	p.CheckBudget(t)
-	p.CheckCompressed(t)
 	// The kit has texts of actions that this page has not.
 	p.CheckTexts(t, "action.")
 	p.CheckClasses(t)

@@ -31,10 +31,10 @@ func TestPage(t *testing.T) {
 		"routes": func(t *testing.T, p webapptest.Page) {
 			p.CheckRoutes(t, askahuman.Platform().Routes, "webpage", "/q/", "/q/a/b", "/human/questions")
 		},
-		"budget":     func(t *testing.T, p webapptest.Page) { p.CheckBudget(t) },
-		"compressed": func(t *testing.T, p webapptest.Page) { p.CheckCompressed(t) },
-		"texts":      func(t *testing.T, p webapptest.Page) { p.CheckTexts(t) },
-		"classes":    func(t *testing.T, p webapptest.Page) { p.CheckClasses(t) },
+		"budget":  func(t *testing.T, p webapptest.Page) { p.CheckBudget(t) },
+		"icons":   func(t *testing.T, _ webapptest.Page) { webapptest.CheckIcons(t, "files") },
+		"texts":   func(t *testing.T, p webapptest.Page) { p.CheckTexts(t) },
+		"classes": func(t *testing.T, p webapptest.Page) { p.CheckClasses(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -51,7 +51,7 @@ func TestPage(t *testing.T) {
 // The page calls the API by the operations of its document.
 func TestOperations(t *testing.T) {
 	t.Parallel()
-	webapptest.CheckOperations(t, "modules/operations.js", "../api/testdata/openapi-header.json", "people", *update)
+	webapptest.CheckOperations(t, "modules/operations.js", "../api/testdata/openapi-header.json", "people")
 }
 
 func TestSettings(t *testing.T) {

@@ -1,16 +1,12 @@
 package page
 
 import (
-	"flag"
-	"image/color"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp/webapptest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
-
-var update = flag.Bool("update", false, "draw the icons, and write the operations")
 
 // What any page holds, this one holds. Besides its own origin it asks the sign-in pages alone.
 func TestPage(t *testing.T) {
@@ -24,7 +20,7 @@ func TestPage(t *testing.T) {
 	p.CheckRoutes(t, clarity.With(clarity.Parts{Page: true}).Routes, "webpage", "/s/", "/attempts", "/scenarios")
 	p.CheckHeaders(t, signInURL)
 	p.CheckBudget(t)
-	p.CheckCompressed(t)
+	webapptest.CheckIcons(t, "files")
 	// The kit has texts of actions that this page has not.
 	p.CheckTexts(t, "action.")
 	p.CheckClasses(t)
@@ -33,17 +29,5 @@ func TestPage(t *testing.T) {
 // The page calls the API by the operations of its document.
 func TestOperations(t *testing.T) {
 	t.Parallel()
-	webapptest.CheckOperations(t, "modules/operations.js", "../api/testdata/openapi.json", "", *update)
-}
-
-// The icons that an installed page has are the shapes of icon.svg on a square ground.
-func TestIcons(t *testing.T) {
-	t.Parallel()
-	stroke := webapptest.Stroke
-	first, second, third := stroke(6, 16, 44, 26, 32), stroke(6, 26, 32, 36, 38), stroke(6, 36, 38, 48, 20)
-	curve := func(x, y float64) float64 { return min(first(x, y), second(x, y), third(x, y)) }
-	webapptest.Icon{Ground: color.NRGBA{0x2f, 0x5d, 0x50, 0xff}, Shapes: []webapptest.Shape{
-		{Ink: color.NRGBA{0xfb, 0xfa, 0xf7, 0xff}, Distance: curve},
-		{Ink: color.NRGBA{0xd9, 0x82, 0x2b, 0xff}, Distance: webapptest.Disc(48, 20, 5)},
-	}}.Check(t, "files", *update)
+	webapptest.CheckOperations(t, "modules/operations.js", "../api/testdata/openapi.json", "")
 }

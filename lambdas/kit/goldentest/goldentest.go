@@ -1,9 +1,39 @@
-// Package goldentest has the flag of tests that compare what they get with files.
+// Package goldentest compares what tests get with files.
 package goldentest
 
-import "flag"
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 var update = flag.Bool("update", false, "write the files that the tests compare, in place of the comparison")
 
 // Update reports whether the flag -update is given: a test then writes its files.
 func Update() bool { return *update }
+
+// Check checks that a file is what it has to be, byte for byte. With the flag -update it writes the file.
+func Check(t testing.TB, file string, want []byte) {
+	t.Helper()
+	if Update() {
+		err := os.MkdirAll(filepath.Dir(file), 0o755)
+		if err == nil {
+			err = os.WriteFile(file, want, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(got), "\n"), strings.Split(string(want), "\n")); diff != "" {
+		t.Errorf("%s is not what the test makes: run it with -update (- file, + test):\n%s", file, diff)
+	}
+}

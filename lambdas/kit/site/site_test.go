@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/andybalholm/brotli"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/site"
 )
 
@@ -165,8 +167,11 @@ func TestConditions(t *testing.T) {
 		"": "", "identity": "", "br": "br", "gzip, br": "br", "br;q=0, gzip": "gzip", "gzip;q=0": "",
 		"gzip; q=0.0, br": "br", "gzip": "gzip", "deflate, GZIP;q=0.5": "gzip", "gzip;q=x": "",
 	} {
-		if got := get(hash+"app.js", "Accept-Encoding", header).Header.Get("Content-Encoding"); got != want {
+		response := get(hash+"app.js", "Accept-Encoding", header)
+		if got := response.Header.Get("Content-Encoding"); got != want {
 			t.Errorf("Accept-Encoding %q: got %q, want %q", header, got, want)
+		} else if got == "br" && text(t, brotli.NewReader(response.Body)) != string(files()["app.js"].Data) {
+			t.Errorf("Accept-Encoding %q: the unpacked text is another one", header)
 		}
 	}
 }

@@ -3,21 +3,18 @@ package page
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"image/color"
 	"os"
 	"regexp"
 	"slices"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/goldentest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp/webapptest"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
-
-var update = flag.Bool("update", false, "draw the icons, and write the operations and the examples")
 
 // What any page holds, this one holds. Besides its own origin it asks the sign-in pages alone.
 func TestPage(t *testing.T) {
@@ -31,7 +28,7 @@ func TestPage(t *testing.T) {
 	p.CheckRoutes(t, lingible.With(lingible.Parts{Page: true}).Routes, "webpage", "/translate", "/trending")
 	p.CheckHeaders(t, signInURL)
 	p.CheckBudget(t)
-	p.CheckCompressed(t)
+	webapptest.CheckIcons(t, "files")
 	// The kit has texts of actions that this page has not.
 	p.CheckTexts(t, "action.")
 	p.CheckClasses(t)
@@ -40,7 +37,7 @@ func TestPage(t *testing.T) {
 // The page calls the API by the operations of its document.
 func TestOperations(t *testing.T) {
 	t.Parallel()
-	webapptest.CheckOperations(t, "modules/operations.js", "../api/testdata/openapi.json", "", *update)
+	webapptest.CheckOperations(t, "modules/operations.js", "../api/testdata/openapi.json", "")
 }
 
 // What people see before they sign in is what the language answers.
@@ -73,20 +70,14 @@ func TestExamples(t *testing.T) {
 		}
 		made = append(made, example{in.Text, got.Text, got.Meanings})
 	}
-	const name = "modules/examples.json"
 	var want bytes.Buffer
 	encoder := json.NewEncoder(&want)
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(made); err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		if err := os.WriteFile(name, want.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, want.Bytes()) {
-		t.Errorf("%s is not what the language answers (%v): run the test with -update, then go generate", name, err)
+	if goldentest.Check(t, "modules/examples.json", want.Bytes()); t.Failed() {
+		t.Log("after -update, go generate embeds the examples")
 	}
 }
 
@@ -115,18 +106,4 @@ func TestRegions(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the page has the regions %v, and the lexicon %v", got, want)
 	}
-}
-
-// The icons that an installed page has are the shapes of icon.svg on a square ground.
-func TestIcons(t *testing.T) {
-	t.Parallel()
-	stroke := webapptest.Stroke
-	shaft, upper, lower := stroke(6, 14, 25, 42, 25), stroke(6, 33, 16, 42, 25), stroke(6, 42, 25, 33, 34)
-	arrow := func(x, y float64) float64 { return min(shaft(x, y), upper(x, y), lower(x, y)) }
-	amber := color.NRGBA{0xd9, 0x82, 0x2b, 0xff}
-	webapptest.Icon{Ground: color.NRGBA{0x2f, 0x5d, 0x50, 0xff}, Shapes: []webapptest.Shape{
-		{Ink: color.NRGBA{0xfb, 0xfa, 0xf7, 0xff}, Distance: arrow},
-		{Ink: amber, Distance: stroke(6, 50, 43, 24, 43)},
-		{Ink: amber, Distance: webapptest.Disc(15, 43, 3)},
-	}}.Check(t, "files", *update)
 }

@@ -3,9 +3,10 @@ package webapptest
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"io"
+	"fmt"
+	"image"
+	"image/png"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -17,9 +18,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/andybalholm/brotli"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/goldentest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -161,20 +161,23 @@ func (p Page) CheckBudget(t *testing.T) {
 	t.Logf("the first view has %d bytes", sum)
 }
 
-// CheckCompressed checks that a browser gets the same compressed as plain.
-func (p Page) CheckCompressed(t *testing.T) {
+// CheckIcons checks the icons of an installed page in a folder: they have the sizes of their names and 8 KiB at most, and
+// fill their square, since some systems cut icons to shapes of their own.
+func CheckIcons(t *testing.T, folder string) {
 	t.Helper()
-	for accepted, open := range map[string]func(io.Reader) (io.Reader, error){
-		"gzip":     func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
-		"gzip, br": func(r io.Reader) (io.Reader, error) { return brotli.NewReader(r), nil },
-	} {
-		w := p.Get(p.home(), "Accept-Encoding", accepted)
-		unpacked, err := open(w.Body)
-		if err != nil || w.Header().Get("Content-Encoding") == "" {
-			t.Fatalf("%s: got %v, %v", accepted, w.Header(), err)
+	for _, size := range []int{192, 512} {
+		name := filepath.Join(folder, fmt.Sprintf("icon-%d.png", size))
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if content, err := io.ReadAll(unpacked); err != nil || string(content) != p.Get(p.home()).Body.String() {
-			t.Errorf("%s: got %.100s, %v", accepted, content, err)
+		icon, err := png.Decode(bytes.NewReader(content))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		opaque, ok := icon.(interface{ Opaque() bool })
+		if icon.Bounds() != image.Rect(0, 0, size, size) || len(content) > 8<<10 || !ok || !opaque.Opaque() {
+			t.Errorf("%s has %v and %d bytes, opaque: %t", name, icon.Bounds(), len(content), ok && opaque.Opaque())
 		}
 	}
 }
@@ -294,8 +297,8 @@ func Run(t *testing.T, script string, reads ...string) {
 }
 
 // CheckOperations checks that the file is the module of the operations of an OpenAPI document that have a tag, or
-// writes it.
-func CheckOperations(t *testing.T, file, document, tag string, write bool) {
+// writes it with the flag -update.
+func CheckOperations(t *testing.T, file, document, tag string) {
 	t.Helper()
 	content, err := os.ReadFile(document)
 	if err != nil {
@@ -305,14 +308,8 @@ func CheckOperations(t *testing.T, file, document, tag string, write bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if write {
-		if err := os.WriteFile(file, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%s is not what %s makes (%v): run the test with -update, then go generate", file, document, err)
+	if goldentest.Check(t, file, want); t.Failed() {
+		t.Logf("%s follows from %s: after -update, go generate embeds it", file, document)
 	}
 }
 
