@@ -1,7 +1,6 @@
 package bedrock
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -9,10 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
@@ -142,10 +139,7 @@ func TestReply(t *testing.T) {
 	}
 }
 
-func evaluator(t interface {
-	Helper()
-	Fatal(...any)
-}, s *conversetest.Server) service.Evaluator {
+func evaluator(t *testing.T, s *conversetest.Server) service.Evaluator {
 	t.Helper()
 	e, err := Open(s.Environment(nil))
 	if err != nil {
@@ -154,51 +148,30 @@ func evaluator(t interface {
 	return e
 }
 
-// What hinders the model leaves an error that says why.
-func TestFailure(t *testing.T) {
-	t.Parallel()
-	conversetest.CheckFailures(t, written(nil), func(ctx context.Context, environment kit.Environment) error {
-		e, err := Open(environment)
-		if err == nil {
-			_, err = e(ctx, scenario, answers("because of x", "or else of y"))
-		}
-		return err
-	})
-}
-
-// No answer leaves its string in the message's document: the document has all answers unchanged, and
-// the system prompt, the request and its parameters stay as they are.
-func TestAnswersStayInTheirPlace(t *testing.T) {
+// The model is asked about all answers as they are, beside their questions.
+func TestAsked(t *testing.T) {
 	t.Parallel()
 	server := conversetest.Start(t, conversetest.Says(written(nil), "end_turn"))
-	e := evaluator(t, server)
-	all := conversetest.Texts(written(nil))
-	rapid.Check(t, func(t *rapid.T) {
-		first, second := all.Draw(t, "first"), all.Draw(t, "second")
-		if _, err := e(context.Background(), scenario, answers(first, second)); err != nil {
-			t.Fatal(err)
-		}
-		want := document{Answers: []answered{
-			{Question: "What does the count show?", TargetWordCount: 80,
-				FocusAreas: []clarity.Dimension{clarity.Evidence}, Answer: first},
-			{Question: "What else could explain it?", TargetWordCount: 120,
-				FocusAreas: []clarity.Dimension{clarity.Alternatives, clarity.Logic}, Answer: second},
-		}}
-		want.Scenario.Title, want.Scenario.Description, want.Scenario.Difficulty = scenario.Title, scenario.Description,
-			scenario.Difficulty
-		if err := server.CheckAsked(converse.Question{System: system, Data: want, MaxTokens: 4096}); err != nil {
-			t.Fatal(err)
-		}
-	})
+	if _, err := evaluator(t, server)(t.Context(), scenario, answers(`first "}`, "second")); err != nil {
+		t.Fatal(err)
+	}
+	want := document{Answers: []answered{
+		{Question: "What does the count show?", TargetWordCount: 80,
+			FocusAreas: []clarity.Dimension{clarity.Evidence}, Answer: `first "}`},
+		{Question: "What else could explain it?", TargetWordCount: 120,
+			FocusAreas: []clarity.Dimension{clarity.Alternatives, clarity.Logic}, Answer: "second"},
+	}}
+	want.Scenario.Title, want.Scenario.Description, want.Scenario.Difficulty = scenario.Title, scenario.Description,
+		scenario.Difficulty
+	if err := server.CheckAsked(converse.Question{System: system, Data: want, MaxTokens: 4096}); err != nil {
+		t.Error(err)
+	}
 }
 
 // Whatever a model replies, a judgement is whole and within its bounds, and its overall score, too.
 func FuzzReply(f *testing.F) {
 	for _, r := range replies() {
 		f.Add(r.text)
-	}
-	for _, attack := range conversetest.Attacks(written(nil)) {
-		f.Add(attack)
 	}
 	parse := func(text string) (clarity.Judgement, error) {
 		var r reply

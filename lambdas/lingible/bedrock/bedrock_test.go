@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
@@ -34,10 +33,7 @@ const (
 // fire is what the lexicon says of a term.
 var fire = lingible.Gloss{Term: "fire", Plain: "excellent", Meaning: "Very good"}
 
-func open(t interface {
-	Helper()
-	Fatal(...any)
-}, environment kit.Environment) *Language {
+func open(t *testing.T, environment kit.Environment) *Language {
 	t.Helper()
 	plain := func(text string, pos lingible.PartOfSpeech) *lingible.Plain {
 		return &lingible.Plain{Text: text, PartOfSpeech: pos}
@@ -68,10 +64,6 @@ func operations(text string) map[string]func(context.Context, *Language) (any, e
 		},
 		"Trends": func(ctx context.Context, l *Language) (any, error) { return l.Trends(ctx, most) },
 	}
-}
-
-func good(operation string) string {
-	return map[string]string{"Translate": goodTranslation, "Validate": goodVerdict, "Trends": goodTrends}[operation]
 }
 
 type said struct {
@@ -205,50 +197,16 @@ func TestTermsToSlang(t *testing.T) {
 	}
 }
 
-// What hinders the model leaves an error that says why.
-func TestFailure(t *testing.T) {
+// The model is asked about all of a submission as it is.
+func TestAskedToValidate(t *testing.T) {
 	t.Parallel()
-	for name, operation := range operations("It's fire.") {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			conversetest.CheckFailures(t, good(name), func(ctx context.Context, environment kit.Environment) error {
-				_, err := operation(ctx, open(t, environment))
-				return err
-			})
-		})
+	server := conversetest.Start(t, conversetest.Says(goodVerdict, "end_turn"))
+	if _, err := operations(`a "}`)["Validate"](t.Context(), open(t, server.Environment(nil))); err != nil {
+		t.Fatal(err)
 	}
-}
-
-// No text of a user leaves its string in the message's document, and the system prompts, the
-// requests and their parameters stay as they are.
-func TestTextsStayInTheirPlace(t *testing.T) {
-	t.Parallel()
-	for name, question := range map[string]func(text string) converse.Question{
-		"Translate": func(text string) converse.Question {
-			return converse.Question{System: translatePrompt, MaxTokens: 1024,
-				Data: sentence{Text: text, Direction: lingible.ToStandard}}
-		},
-		"Validate": func(text string) converse.Question {
-			return converse.Question{System: validatePrompt,
-				Data:      lingible.Proposal{Term: text, Meaning: text + "2", Example: text + "3", Context: text + "4"},
-				MaxTokens: 1024}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			server := conversetest.Start(t, conversetest.Says(good(name), "end_turn"))
-			l := open(t, server.Environment(nil))
-			texts := conversetest.Texts(good(name))
-			rapid.Check(t, func(t *rapid.T) {
-				text := texts.Draw(t, "text")
-				if _, err := operations(text)[name](context.Background(), l); err != nil {
-					t.Fatal(err)
-				}
-				if err := server.CheckAsked(question(text)); err != nil {
-					t.Fatal(err)
-				}
-			})
-		})
+	if err := server.CheckAsked(converse.Question{System: validatePrompt, MaxTokens: 1024,
+		Data: lingible.Proposal{Term: `a "}`, Meaning: `a "}2`, Example: `a "}3`, Context: `a "}4`}}); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -280,9 +238,6 @@ func TestMostTrends(t *testing.T) {
 func FuzzReply(f *testing.F) {
 	for _, r := range replies() {
 		f.Add(r.text)
-	}
-	for _, attack := range conversetest.Attacks(goodVerdict) {
-		f.Add(attack)
 	}
 	passes := func(text string, reply any, check func(*validate.Problems)) bool {
 		if converse.Decode(text, reply) != nil {
