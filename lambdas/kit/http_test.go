@@ -354,8 +354,12 @@ func TestGroups(t *testing.T) {
 		{groups: `["admin"]`, change: func(e *events.APIGatewayV2HTTPRequest) {
 			e.RequestContext.Authorizer.JWT.Claims["cognito:groups"] = "[staff]"
 		}},
+		// What other claims say is no group.
 		{groups: `["admin"]`, change: func(e *events.APIGatewayV2HTTPRequest) {
 			delete(e.RequestContext.Authorizer.JWT.Claims, "cognito:groups")
+			for _, name := range []string{"groups", "Cognito:Groups", "custom:groups", "cognito:roles", "roles", "scope"} {
+				e.RequestContext.Authorizer.JWT.Claims[name] = "[admin]"
+			}
 		}},
 	} {
 		e, err := grouped(test.groups)
