@@ -22,6 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/openapi"
@@ -37,11 +38,10 @@ type platform struct {
 	operatorAPI    *api.OperatorAPI
 	agents, people *kit.API
 	operators      *kit.API
-	tables         *dynamotest.Tables
+	world          *worldtest.World
 	service        *service.Service
 	keys           *service.AgentKeys // of agents, for tests that set them
 	limiter        *limiter
-	clock          *clock
 	meanwhile      func() // called while a read waits
 	log            bytes.Buffer
 }
@@ -49,18 +49,17 @@ type platform struct {
 // newPlatform is a platform of open agents, with changes.
 func newPlatform(t testing.TB, changes ...func(*platform)) *platform {
 	t.Helper()
-	p := &platform{tables: dynamotest.Open(t, askahuman.Platform().Database), limiter: &limiter{used: map[string]int{}},
-		clock: &clock{now: began()}}
-	p.service = &service.Service{DB: p.tables.DB, Clock: p.clock.read, Pause: p.pause,
+	p := &platform{world: worldtest.New(t, askahuman.Platform(), began()), limiter: &limiter{used: map[string]int{}}}
+	p.service = &service.Service{DB: p.world.DB, Clock: p.world.Now, Pause: p.pause,
 		CheckCallback: webhook.Addresses{}.CheckURL}
 	keys := p.service.Keys()
-	keys.Clock = p.clock.read
-	options := api.Options{RateLimiter: p.limiter, Log: slog.New(slog.NewJSONHandler(&p.log, nil)), Clock: p.clock.read}
+	keys.Clock = p.world.Now
+	options := api.Options{RateLimiter: p.limiter, Log: slog.New(slog.NewJSONHandler(&p.log, nil)), Clock: p.world.Now}
 	p.agentAPI = &api.AgentAPI{
 		Service: p.service, Keys: keys, OpenAgents: true, Options: options,
-		Webhooks: &webhooks.Secrets{Key: webhookKey, DB: p.tables.DB, Clock: p.clock.read},
+		Webhooks: &webhooks.Secrets{Key: webhookKey, DB: p.world.DB, Clock: p.world.Now},
 		WebhookTests: &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, CheckAgent: p.service.CheckAgent,
-			Send: new(messages).Send, Clock: p.clock.read},
+			Send: new(messages).Send, Clock: p.world.Now},
 	}
 	p.humanAPI = &api.HumanAPI{Service: p.service, Hasher: testHasher(), Options: options}
 	p.operatorAPI = &api.OperatorAPI{Service: p.service, Hasher: testHasher(), Options: options}
@@ -81,17 +80,17 @@ func must[T any](value T, err error) func(testing.TB) T {
 // fails has all requests to the tables fail from now on, with an error whose text callers must not see; nil: none.
 func (p *platform) fails(err error) {
 	if err == nil {
-		p.tables.Recorder.FaultsOf(nil, nil)
+		p.world.Recorder.FaultsOf(nil, nil)
 		return
 	}
-	p.tables.Recorder.FaultsOf(func(context.Context, dynamotest.Request) error {
+	p.world.Recorder.FaultsOf(func(context.Context, dynamotest.Request) error {
 		return fmt.Errorf("doing it: %w", err)
 	}, nil)
 }
 
 // pause lets time pass at once, and what is to happen meanwhile.
 func (p *platform) pause(ctx context.Context, d time.Duration) error {
-	p.clock.advance(d)
+	p.world.Advance(d)
 	if p.meanwhile != nil {
 		p.meanwhile()
 	}
@@ -111,7 +110,7 @@ func (p *platform) with(changes ...func(*platform)) *platform {
 func withKeys(t *testing.T) func(*platform) {
 	tables := dynamotest.Open(t, askahuman.AgentKeys())
 	return func(p *platform) {
-		p.keys = &service.AgentKeys{DB: tables.DB, Clock: p.clock.read}
+		p.keys = &service.AgentKeys{DB: tables.DB, Clock: p.world.Now}
 		p.agentAPI.OpenAgents, p.agentAPI.AgentKeys = false, p.keys
 	}
 }
@@ -121,23 +120,6 @@ func withTokens(p *platform) { p.agentAPI.OpenAgents = false }
 
 func testHasher() api.Hasher {
 	return api.Hasher{Secret: func(context.Context) (string, error) { return "the key of these tests", nil }}
-}
-
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) read() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
 }
 
 // limiter counts for ever: one window without end.
@@ -230,9 +212,8 @@ func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(r.URL.Path, "/operator/"):
 		invocation := kit.InvocationFrom(r.Context())
 		if subject := r.Header.Get("As"); subject != "" {
-			invocation.Claims = map[string]string{"sub": subject}
+			invocation.Claims, invocation.Groups = map[string]string{"sub": subject}, r.Header["Groups"]
 		}
-		invocation.Groups = r.Header["Groups"]
 		p.operators.ServeHTTP(w, r.WithContext(kit.WithInvocation(r.Context(), invocation)))
 	default:
 		p.agents.ServeHTTP(w, r)

@@ -67,7 +67,7 @@ func TestRepeatWaitsForTheFirst(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	reached, resume := make(chan bool), make(chan bool)
-	p.tables.Recorder.FaultsOf(func(_ context.Context, r dynamotest.Request) error {
+	p.world.Recorder.FaultsOf(func(_ context.Context, r dynamotest.Request) error {
 		if r.Action == schema.TransactWriteItems {
 			close(reached)
 			<-resume

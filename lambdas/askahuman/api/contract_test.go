@@ -50,7 +50,7 @@ func TestMetrics(t *testing.T) {
 		{"ann", "201 map[Answered:1 TimeToFirstAnswer:60000]"}, {"ann", "409 map[]"},
 		{"bob", "201 map[Answered:1 Closed:1]"}, {"eve", "410 map[]"},
 	} {
-		p.clock.advance(time.Minute)
+		p.world.Advance(time.Minute)
 		if _, got := counted(asPerson(step.person, "POST /human/responses", answer)); got != step.want {
 			t.Errorf("%s answers: %s; want %s", step.person, got, step.want)
 		}

@@ -19,7 +19,7 @@ func TestWaitCountsOnce(t *testing.T) {
 	}
 	p := newPlatform(t, func(p *platform) { p.agentAPI.Rules = &rules })
 	id := p.ask(t, `{"prompt":"Is anybody out there?","type":"text"}`)
-	began := p.clock.read()
+	began := p.world.Now()
 	waits := 0
 	for {
 		w := p.serve(asAgent("GET /agent/questions/"+id+"?wait=1", ""))
@@ -28,7 +28,7 @@ func TestWaitCountsOnce(t *testing.T) {
 		}
 		waits++
 	}
-	if waited := p.clock.read().Sub(began); waits != 20 || waited != 20*time.Second {
+	if waited := p.world.Now().Sub(began); waits != 20 || waited != 20*time.Second {
 		t.Errorf("got %d waits of %v together; want 20 of 20s", waits, waited)
 	}
 }

@@ -27,7 +27,7 @@ func TestWebhookTest(t *testing.T) {
 	sent := &messages{}
 	p := newPlatform(t, func(p *platform) {
 		p.agentAPI.WebhookTests = &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, Send: sent.Send,
-			Clock: p.clock.read}
+			Clock: p.world.Now}
 	})
 	id, _ := p.do(t, asAgent("POST /agent/webhook-tests", `{"callback_url":"https://agent.example.com/hooks"}`),
 		202)["webhook_id"].(string)

@@ -12,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/openapi"
@@ -25,22 +26,19 @@ func TestWire(t *testing.T) {
 	t.Parallel()
 	failures := map[string]error{
 		"unknown": errors.New("table aah-questions has a secret"), "quota": askahuman.ErrQuotaExceeded,
-		"no question":     askahuman.ErrQuestionNotFound,
-		"no subscription": askahuman.ErrSubscriptionNotFound, "answered": askahuman.ErrAlreadyAnswered,
-		"closed":  askahuman.ErrQuestionClosed,
-		"running": &idempotency.RunningError{Until: began().Add(time.Minute)}, "claim lost": idempotency.ErrClaimLost,
-		"other request": idempotency.ErrOtherRequest,
-		"busy":          retry.ErrBusy, "stale": retry.ErrStale, "unanswered": retry.ErrUnanswered,
+		"running":    &idempotency.RunningError{Until: began().Add(time.Minute)},
+		"claim lost": idempotency.ErrClaimLost, "busy": retry.ErrBusy, "stale": retry.ErrStale,
+		"unanswered": retry.ErrUnanswered,
 	}
 	var p *platform
-	advance := func(by time.Duration) { p.clock.advance(by) }
-	httpapitest.Script(t, "testdata/wire.txt", advance, func(t *testing.T, command string) http.Handler {
+	httpapitest.Script{As: func(r *http.Request, caller string) bool { return p.as(r, caller) }, Start: func(t *testing.T,
+		command string) (http.Handler, *worldtest.World) {
 		what, argument, _ := strings.Cut(command, " ")
 		err, known := failures[argument]
 		switch {
 		case what == "new":
 			p = newPlatform(t)
-			return described(t, p)
+			return described(t, p), p.world
 		case what == "tokens":
 			p = newPlatform(t, withTokens)
 		case what == "keys":
@@ -59,8 +57,21 @@ func TestWire(t *testing.T) {
 		default:
 			t.Fatalf("there is no command %s", command)
 		}
-		return p
-	}, nil)
+		return p, p.world
+	}}.Run(t, "testdata/wire.txt")
+}
+
+// as gives a request its caller: a person shows a fingerprint, an open agent an id, and the others a token.
+func (p *platform) as(r *http.Request, caller string) bool {
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/human/"):
+		r.Header.Set("X-Fingerprint", caller)
+	case strings.HasPrefix(r.URL.Path, "/operator/") || !p.agentAPI.OpenAgents && p.agentAPI.AgentKeys == nil:
+		return false
+	default:
+		r.Header.Set("X-Agent-Id", caller)
+	}
+	return true
 }
 
 // described is the platform, each of whose answers is checked by the document and whose log by what was sent.

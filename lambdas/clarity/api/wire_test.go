@@ -5,10 +5,10 @@ import (
 	"errors"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/schema/model"
 )
@@ -18,22 +18,18 @@ import (
 // evaluation a day.
 func TestWire(t *testing.T) {
 	t.Parallel()
-	var w *claritytest.World
-	advance := func(by time.Duration) { w.Advance(by) }
-	httpapitest.Script(t, "testdata/wire.txt", advance, func(t *testing.T, command string) http.Handler {
+	httpapitest.Script{Start: func(t *testing.T, command string) (http.Handler, *worldtest.World) {
+		w := claritytest.New(t)
 		switch command {
 		case "stored":
-			w = claritytest.New(t)
-			return w.API()
 		case "failing":
-			w = claritytest.New(t)
 			w.EvaluationsPerDay = 1
 			w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) {
 				return clarity.Judgement{}, &model.Error{Failure: model.Throttled, Err: errors.New("a secret")}
 			})
-			return w.API()
+		default:
+			t.Fatalf("there is no command %s", command)
 		}
-		t.Fatalf("there is no command %s", command)
-		return nil
-	}, nil)
+		return w.API(), w.World
+	}}.Run(t, "testdata/wire.txt")
 }

@@ -15,7 +15,7 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
@@ -90,11 +90,9 @@ func Began() time.Time { return time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC) }
 // World is Clarity on tables of its own, with the scenarios of [Scenario].
 type World struct {
 	*service.Service
-	Tables *dynamotest.Tables
-	Judge  *Judge
+	*worldtest.World
+	Judge *Judge
 
-	mu      sync.Mutex
-	now     time.Time
 	metrics bytes.Buffer
 }
 
@@ -107,7 +105,7 @@ func New(t testing.TB) *World {
 // Of makes a world of the platform with what a team has added.
 func Of(t testing.TB, platform schema.Platform) *World {
 	t.Helper()
-	w := &World{Tables: dynamotest.Open(t, platform.Database), Judge: &Judge{}, now: Began()}
+	w := &World{World: worldtest.New(t, platform, Began()), Judge: &Judge{}}
 	scenarios := service.NewScenarios(w.Tables.DB, w.Read)
 	for _, id := range []string{"bridge", "inactive"} {
 		if _, err := scenarios.Add(t.Context(), Scenario(id)); err != nil {
@@ -149,18 +147,7 @@ func Submission(text string) clarity.Submission {
 }
 
 // Read is the clock.
-func (w *World) Read() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.now
-}
-
-// Advance moves the clock.
-func (w *World) Advance(by time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.now = w.now.Add(by)
-}
+func (w *World) Read() time.Time { return w.Now() }
 
 // Metrics are the lines with the metrics so far.
 func (w *World) Metrics() string { return w.metrics.String() }

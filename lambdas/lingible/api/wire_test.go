@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
@@ -34,16 +35,13 @@ func stored(w *lingibletest.World) *kit.API {
 // "stored" of the script starts a platform with its tables.
 func TestWire(t *testing.T) {
 	t.Parallel()
-	var w *lingibletest.World
-	httpapitest.Script(t, "testdata/wire.txt", func(by time.Duration) {
-		w.Advance(by)
-	}, func(t *testing.T, command string) http.Handler {
+	httpapitest.Script{Start: func(t *testing.T, command string) (http.Handler, *worldtest.World) {
 		if command != "stored" {
 			t.Fatalf("there is no command %s", command)
 		}
-		w = lingibletest.New(t)
-		return stored(w)
-	}, nil)
+		w := lingibletest.New(t)
+		return stored(w), w.World
+	}}.Run(t, "testdata/wire.txt")
 }
 
 // refusing is a limiter that refuses each call.

@@ -7,13 +7,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -28,10 +27,8 @@ func Began() time.Time { return time.Date(2026, 2, 2, 15, 30, 0, 0, time.UTC) }
 // World is Lingible on tables of its own, in the zone of Chicago, with the language of a [Speaker].
 type World struct {
 	*service.Service
-	Tables *dynamotest.Tables
+	*worldtest.World
 
-	mu     sync.Mutex
-	now    time.Time
 	output bytes.Buffer
 }
 
@@ -49,7 +46,7 @@ func Of(t testing.TB, platform schema.Platform) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &World{Tables: dynamotest.Open(t, platform.Database), now: Began()}
+	w := &World{World: worldtest.New(t, platform, Began())}
 	t.Cleanup(func() {
 		for _, table := range platform.Database.Tables {
 			for _, item := range w.Items(t, table.Name) {
@@ -71,18 +68,7 @@ func Of(t testing.TB, platform schema.Platform) *World {
 }
 
 // Read is the clock.
-func (w *World) Read() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.now
-}
-
-// Advance moves the clock.
-func (w *World) Advance(by time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.now = w.now.Add(by)
-}
+func (w *World) Read() time.Time { return w.Now() }
 
 // Counted are the lines with the metrics so far.
 func (w *World) Counted() string { return w.output.String() }

@@ -14,18 +14,17 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
-	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
 // began is the moment at which these tests begin.
@@ -44,79 +43,70 @@ func newWire(keys idempotency.Claims, log *slog.Logger) *kit.API {
 func TestWire(t *testing.T) {
 	t.Parallel()
 	failures := map[string]error{
-		"unknown": errors.New("table todo-app-data has a secret"),
-		"no user": todo.ErrUserNotFound, "no task": todo.ErrTaskNotFound, "user exists": todo.ErrUserExists,
-		"email taken":        todo.ErrEmailTaken,
-		"user being deleted": todo.ErrUserBeingDeleted, "task completed": todo.ErrTaskCompleted,
-		"version":    &problem.VersionError{What: "the task", Current: 7},
-		"claim lost": idempotency.ErrClaimLost, "busy": retry.ErrBusy, "unanswered": retry.ErrUnanswered,
-		"stale":         retry.ErrStale,
-		"running":       &idempotency.RunningError{Until: began().Add(1500 * time.Millisecond)},
-		"other request": idempotency.ErrOtherRequest,
+		"unknown": errors.New("table todo-app-data has a secret"), "claim lost": idempotency.ErrClaimLost,
+		"busy": retry.ErrBusy, "unanswered": retry.ErrUnanswered, "stale": retry.ErrStale,
+		"running": &idempotency.RunningError{Until: began().Add(1500 * time.Millisecond)},
 	}
 	var stored http.Handler
 	var records func() []json.RawMessage
 	var metrics bytes.Buffer
-	var now time.Time
-	clock := func() time.Time { return now }
-	advance := func(by time.Duration) { now = now.Add(by) }
-	httpapitest.Script(t, "testdata/wire.txt", advance, func(t *testing.T, command string) http.Handler {
+	httpapitest.Script{Key: schema.KeyHeader, Start: func(t *testing.T, command string) (http.Handler, *worldtest.World) {
 		what, argument, _ := strings.Cut(command, " ")
 		err, known := failures[argument]
 		switch {
 		case what == "stored":
-			tables := dynamotest.Open(t, todo.Platform().Database)
-			records, now = triggertest.Stream(t, todo.Platform(), tables, "AppData"), began()
+			w := worldtest.New(t, todo.Platform(), began())
+			records = triggertest.Stream(t, todo.Platform(), w.Tables, "AppData")
 			metrics.Reset()
-			keys := service.Keys(tables.DB)
-			keys.Clock = clock
+			keys := service.Keys(w.DB)
+			keys.Clock = w.Now
 			served := (&api.API{
-				Service: &service.Service{DB: tables.DB, CursorKey: []byte("the key of these tests"), Clock: clock,
+				Service: &service.Service{DB: w.DB, CursorKey: []byte("the key of these tests"), Clock: w.Now,
 					Metrics: &kit.Metrics{Namespace: "test", Writer: &metrics}},
-				Keys: keys, Log: discard(), Clock: clock,
+				Keys: keys, Log: discard(), Clock: w.Now,
 			}).Handler()
 			var busy sync.RWMutex
-			stored = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			stored = http.HandlerFunc(func(a http.ResponseWriter, r *http.Request) {
 				busy.RLock()
-				served.ServeHTTP(w, r)
+				served.ServeHTTP(a, r)
 				busy.RUnlock()
-				described(t).IsKept(t, r, w.(*httptest.ResponseRecorder))
+				described(t).IsKept(t, r, a.(*httptest.ResponseRecorder))
 				busy.Lock()
 				defer busy.Unlock()
-				for _, finding := range todotest.Disagreements(todotest.Items(t, tables)) {
+				for _, finding := range todotest.Disagreements(w.Items(t, "AppData")) {
 					t.Errorf("after %s %s: %s", r.Method, r.URL, finding)
 				}
 			})
-			return stored
+			return stored, w
 		case what == "hurried":
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				stored.ServeHTTP(w, r.WithContext(todotest.Hurried(r.Context())))
-			})
+			}), nil
 		case what == "fails" && known:
-			return httpapitest.Instead(newWire(&httpapitest.Ledger{}, discard()), func(any) error { return err })
+			return httpapitest.Instead(newWire(&httpapitest.Ledger{}, discard()), func(any) error { return err }), nil
 		case what == "more":
 			return httpapitest.Instead(stored, func(result any) error {
 				*result.(*any) = todo.CompletedDeleted{Action: todo.DeleteCompleted, More: true}
 				return nil
-			})
+			}), nil
 		case what == "keys" && known:
-			return newWire(&httpapitest.Ledger{Refusal: err}, discard())
+			return newWire(&httpapitest.Ledger{Refusal: err}, discard()), nil
 		}
 		t.Fatalf("there is no command %s", command)
-		return nil
-	}, map[string]func() string{
-		"events": func() string {
+		return nil, nil
+	}, Verbs: map[string]func(string) string{
+		"events": func(string) string {
 			return strings.Join(triggertest.Lines(t, todo.Platform(), service.EventsOf, records(), "user_id", "task_id",
 				"version", "status", "title"), "")
 		},
-		"metrics": func() (lines string) {
+		"metrics": func(string) (lines string) {
 			metricstest.Complete(t, metrics.String(), schema.MetricsOf("todoapi", todo.Platform().Metrics))
 			for name, sum := range metricstest.Sums(t, metrics.String()) {
 				lines += fmt.Sprintln(name, sum)
 			}
 			return lines
 		},
-	})
+	}}.Run(t, "testdata/wire.txt")
 }
 
 func TestDocumentBytes(t *testing.T) {

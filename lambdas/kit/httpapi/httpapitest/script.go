@@ -2,6 +2,7 @@ package httpapitest
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -15,99 +16,189 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	diff "github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/goldentest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 )
 
-// Script makes the requests of a file, one after the other, and compares their answers with the
-// file's, byte for byte: status, headers and body. The flag -update writes the answers into the
-// file instead.
+// Script is a platform that a file makes requests of, one after the other. The answers are compared with the file's, byte
+// for byte: status, headers and body. The flag -update writes the answers into the file instead.
 //
 // A case is a few lines:
 //
 //	! advance 1m
 //
-//	PATCH /api/v1/tasks/<id 1>
-//	As: ann
+//	PATCH /api/v1/tasks/<id 1> as ann
 //	If-Match: "1"
 //	> {"title":"Plants"}
 //	< 200; Content-Type: application/json; Etag: "2"
 //	< {"task_id":"<id 1>","title":"Plants",…}
 //
-// A request is a line "METHOD /path", then its headers, then its body in one line after "> ". The header As is the
-// subject of a verified token. Its answer follows in lines that begin with "<". Lines that begin with "#" are comments.
+// A request is a line "METHOD /path", with its caller "as ann", or "as ann of staff, operators" if the caller has groups;
+// then its headers, and its body in one line after "> ". Its answer follows in lines that begin with "<". Lines that begin
+// with "#" are comments. Other lines begin with "! ":
 //
-// Other lines begin with "! ". "advance 1m" moves the clock by advance. "at once 20" makes the next request 20 times at
-// the same moment; the answer is the number of answers of each status, such as "1 × 201 | 19 × 409", and <n> in the
-// request is the number of each one, from 1. The name of one of looks, such as "events", is answered with its lines,
-// sorted. Any other line calls command with its text; command returns the handler of the next requests.
+//	! advance 1m                  the clock moves on
+//	! at 2026-02-03T00:00:00Z     the clock moves to this moment
+//	! at once 20                  the next request is made 20 times at the same moment
+//	! throttled 2                 DynamoDB refuses the next two attempts for load
+//	! conflict                    another transaction cancels the next one
+//	! lost                        the answer to the next write is lost
+//	! killed 3                    the process dies after three requests to DynamoDB
+//	! stored TABLE KEY            the items whose key, its values joined by a blank, is KEY or begins with "KEY "
+//	! events                      a verb of Verbs, answered with its lines, sorted
+//
+// Any other line is a command of Start. A fault ends with the next request or verb of Verbs. "at once" is answered with the
+// number of answers of each status, such as "1 × 201 | 19 × 409"; <n> in the request is the number of each one, from 1.
 //
 // The file has <id 1>, <cursor 1>, <handed 1> and so on for the random UUIDs and what is signed (next_cursor, handed)
-// in answers, in the order of first appearance after a command. Requests name them likewise. In a request <x*300> is
-// 300 times x.
-func Script(t *testing.T, file string, advance func(time.Duration), command func(*testing.T, string) http.Handler,
-	looks map[string]func() (lines string)) {
+// in answers, in the order of first appearance after a command. Requests and verbs name them likewise. In a request
+// <x*300> is 300 times x.
+type Script struct {
+	// Start carries out a command. It returns the handler of the next requests, and the world whose clock and tables the
+	// verbs change; nil: the world stays.
+	Start func(t *testing.T, command string) (http.Handler, *worldtest.World)
+	// As gives a request its caller, if it reports so. Otherwise, and if it is nil, the caller is the subject of a
+	// verified token.
+	As func(r *http.Request, caller string) bool
+	// Key is the name of a header that each write has with a value of its own, if the file gives none. A header without a
+	// value is not sent.
+	Key string
+	// Verbs have further verbs. Each gets what follows it, and returns the lines of its answer.
+	Verbs map[string]func(argument string) (lines string)
+}
+
+// Run makes the requests of a file.
+func (s Script) Run(t *testing.T, file string) {
 	t.Helper()
 	before, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var after strings.Builder
-	var handler http.Handler
-	var names names
+	r := running{Script: s, t: t}
 	for block := range strings.SplitSeq(strings.TrimRight(string(before), "\n"), "\n\n") {
-		var request []string
-		times := 0
-		for line := range strings.Lines(block + "\n") {
-			if strings.HasPrefix(line, "<") {
-				continue
-			}
-			after.WriteString(line)
-			line = strings.TrimSuffix(line, "\n")
-			if by, ok := strings.CutPrefix(line, "! advance "); ok {
-				duration, err := time.ParseDuration(by)
-				if err != nil {
-					t.Fatal(err)
-				}
-				advance(duration)
-			} else if n, ok := strings.CutPrefix(line, "! at once "); ok {
-				if times, err = strconv.Atoi(n); err != nil {
-					t.Fatal(err)
-				}
-			} else if look := looks[strings.TrimPrefix(line, "! ")]; look != nil {
-				lines := strings.Split(strings.TrimSpace(names.masked(look())), "\n")
-				slices.Sort(lines)
-				after.WriteString("< " + strings.Join(lines, "\n< ") + "\n")
-			} else if what, ok := strings.CutPrefix(line, "! "); ok {
-				handler, names = command(t, what), nil
-			} else if line != "" && !strings.HasPrefix(line, "#") {
-				request = append(request, names.known(line))
-			}
-		}
-		if times > 0 {
-			after.WriteString(atOnce(handler, request, times))
-		} else if len(request) > 0 {
-			after.WriteString(names.masked(answer(handler, request)))
-		}
-		after.WriteString("\n")
+		r.block(block)
 	}
-	got := strings.TrimRight(after.String(), "\n") + "\n"
+	got := strings.TrimRight(r.after.String(), "\n") + "\n"
 	if goldentest.Update() {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if diff := cmp.Diff(strings.Split(string(before), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s (-file +run):\n%s", file, diff)
+	if found := diff.Diff(strings.Split(string(before), "\n"), strings.Split(got, "\n")); found != "" {
+		t.Errorf("%s (-file +run):\n%s", file, found)
 	}
 }
 
-// atOnce makes a request that many times at the same moment, and counts its answers by their status.
-func atOnce(handler http.Handler, request []string, times int) string {
-	answers := make([]string, times)
+// running is a script that runs.
+type running struct {
+	Script
+	t       *testing.T
+	handler http.Handler
+	world   *worldtest.World
+	names   names
+	// requests counts those so far, and times is how often the next one is made at once; 0: once, and its answer is shown.
+	requests, times int
+	faulty          bool
+	after           strings.Builder
+}
+
+// block makes the requests of lines without an empty line between them.
+func (r *running) block(block string) {
+	var request []string
+	for line := range strings.Lines(block + "\n") {
+		if strings.HasPrefix(line, "<") {
+			continue
+		}
+		r.after.WriteString(line)
+		line = r.names.known(strings.TrimSuffix(line, "\n"))
+		if text, ok := strings.CutPrefix(line, "! "); ok {
+			r.verb(text)
+		} else if line != "" && !strings.HasPrefix(line, "#") {
+			request = append(request, line)
+		}
+	}
+	if len(request) > 0 {
+		r.requests++
+		if r.times > 0 {
+			r.after.WriteString(r.atOnce(request))
+		} else {
+			r.after.WriteString(r.names.masked(r.answer(request, fmt.Sprint("request ", r.requests))))
+		}
+		r.times = 0
+		r.heal()
+	}
+	r.after.WriteString("\n")
+}
+
+// verb carries out a line after "! ".
+func (r *running) verb(text string) {
+	verb, argument, _ := strings.Cut(text, " ")
+	n, noNumber := strconv.Atoi(cmp.Or(argument, "1"))
+	var err error
+	switch own := r.Verbs[verb]; {
+	case verb == "advance":
+		var by time.Duration
+		by, err = time.ParseDuration(argument)
+		r.world.Advance(by)
+	case strings.HasPrefix(text, "at once "):
+		r.times, err = strconv.Atoi(text[len("at once "):])
+	case verb == "at":
+		var now time.Time
+		now, err = time.Parse(time.RFC3339Nano, argument)
+		r.world.MoveTo(now)
+	case verb == "stored" && argument != "":
+		r.lines(r.stored(argument))
+	case own != nil:
+		r.lines(own(argument))
+		r.heal()
+	case noNumber == nil && r.world != nil && r.world.Fault(verb, n):
+		r.faulty = true
+	default:
+		handler, world := r.Start(r.t, text)
+		r.handler, r.world, r.names = handler, cmp.Or(world, r.world), nil
+	}
+	if err != nil {
+		r.t.Fatalf("%s: %v", text, err)
+	}
+}
+
+func (r *running) heal() {
+	if r.faulty {
+		r.world.Heal()
+	}
+	r.faulty = false
+}
+
+// lines writes what a verb is answered with.
+func (r *running) lines(text string) {
+	lines := strings.Split(strings.TrimSpace(r.names.masked(text)), "\n")
+	slices.Sort(lines)
+	r.after.WriteString("< " + strings.Join(lines, "\n< ") + "\n")
+}
+
+// stored has the items of a table under a key, one a line.
+func (r *running) stored(argument string) (lines string) {
+	name, key, _ := strings.Cut(argument, " ")
+	table, _ := r.world.Platform.Database.Table(name)
+	for _, item := range r.world.Items(r.t, name) {
+		var values []string
+		for _, attribute := range table.Key.Attributes() {
+			values = append(values, fmt.Sprint(item[attribute]))
+		}
+		if key == "" || strings.HasPrefix(strings.Join(values, " ")+" ", key+" ") {
+			lines += asJSON(item) + "\n"
+		}
+	}
+	return cmp.Or(lines, "nothing")
+}
+
+// atOnce makes a request many times at the same moment, and counts its answers by their status.
+func (r *running) atOnce(request []string) string {
+	answers := make([]string, r.times)
 	var all sync.WaitGroup
 	for i := range answers {
 		own := strings.NewReplacer("<n>", strconv.Itoa(i+1))
@@ -116,7 +207,7 @@ func atOnce(handler http.Handler, request []string, times int) string {
 			for _, line := range request {
 				lines = append(lines, own.Replace(line))
 			}
-			answers[i] = answer(handler, lines)[len("< "):][:3]
+			answers[i] = r.answer(lines, fmt.Sprint("request ", r.requests, " ", i))[len("< "):][:3]
 		})
 	}
 	all.Wait()
@@ -131,11 +222,17 @@ func atOnce(handler http.Handler, request []string, times int) string {
 	return "< " + strings.Join(parts, " | ") + "\n"
 }
 
-// answer is the answer to a request, as a script has it.
-func answer(handler http.Handler, lines []string) string {
-	method, target, _ := strings.Cut(lines[0], " ")
+// answer is the answer to a request, as a script has it. key is that of a write without one.
+func (r *running) answer(lines []string, key string) string {
+	line, caller, _ := strings.Cut(lines[0], " as ")
+	caller, groups, _ := strings.Cut(caller, " of ")
+	method, target, _ := strings.Cut(line, " ")
 	var body string
 	header := http.Header{}
+	if r.Key != "" && method != http.MethodGet {
+		header.Set(r.Key, key)
+	}
+	given := map[string]bool{}
 	for _, line := range lines[1:] {
 		if rest, ok := strings.CutPrefix(line, "> "); ok {
 			body = rest
@@ -144,18 +241,25 @@ func answer(handler http.Handler, lines []string) string {
 			}
 			continue
 		}
-		name, value, _ := strings.Cut(line, ": ")
-		header.Add(name, value)
+		name, value, _ := strings.Cut(line, ":")
+		if !given[name] {
+			header.Del(name)
+		}
+		if given[name] = true; value != "" {
+			header.Add(name, strings.TrimPrefix(value, " "))
+		}
 	}
-	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	request := httptest.NewRequest(method, target, strings.NewReader(body))
+	request.Header = header
 	invocation := kit.Invocation{SourceAddress: "203.0.113.7"}
-	if subject := header.Get("As"); subject != "" {
-		invocation.Claims = map[string]string{"sub": subject}
-		header.Del("As")
+	if groups != "" {
+		invocation.Groups = strings.Split(groups, ", ")
 	}
-	r.Header = header
+	if caller != "" && (r.As == nil || !r.As(request, caller)) {
+		invocation.Claims = map[string]string{"sub": caller}
+	}
 	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, r.WithContext(kit.WithInvocation(r.Context(), invocation)))
+	r.handler.ServeHTTP(w, request.WithContext(kit.WithInvocation(request.Context(), invocation)))
 
 	var answer strings.Builder
 	fmt.Fprintf(&answer, "< %d", w.Code)
@@ -245,8 +349,8 @@ func SameAsFile(t *testing.T, file string, document []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(strings.Split(strings.TrimSpace(string(want)), "\n"),
-		strings.Split(string(got), "\n")); diff != "" {
-		t.Errorf("%s (-file +run):\n%s", file, diff)
+	if found := diff.Diff(strings.Split(strings.TrimSpace(string(want)), "\n"),
+		strings.Split(string(got), "\n")); found != "" {
+		t.Errorf("%s (-file +run):\n%s", file, found)
 	}
 }

@@ -1,0 +1,184 @@
+// Package worldtest gives tests a platform's tables on a real engine, with a clock, faults and claims on idempotency
+// keys.
+package worldtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// World is the tables of a platform, empty and for one test alone, and a clock that moves when the test says so.
+type World struct {
+	*dynamotest.Tables
+	Platform schema.Platform
+	// IdempotencyKeys make the claims of [World.Claim]. Set it before.
+	IdempotencyKeys *idempotency.Keys
+
+	mutex sync.Mutex
+	now   time.Time
+}
+
+// New returns a world at a moment.
+func New(t testing.TB, platform schema.Platform, now time.Time) *World {
+	t.Helper()
+	return &World{Tables: dynamotest.Open(t, platform.Database), Platform: platform, now: now}
+}
+
+// Now returns the clock's time.
+func (w *World) Now() time.Time {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.now
+}
+
+// Advance moves the clock.
+func (w *World) Advance(by time.Duration) { w.MoveTo(w.Now().Add(by)) }
+
+// MoveTo sets the clock.
+func (w *World) MoveTo(now time.Time) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.now = now
+}
+
+// As returns the tables with the access patterns of a function.
+func (w *World) As(t testing.TB, function string) *dynamo.DB {
+	t.Helper()
+	return as(t, w.DB, w.Platform, function)
+}
+
+// Beside is [World.As] for another process: its requests meet no fault, and are not recorded.
+func (w *World) Beside(t testing.TB, function string) *dynamo.DB {
+	t.Helper()
+	return as(t, dynamotest.Through(t, w.Client, w.Platform.Database), w.Platform, function)
+}
+
+func as(t testing.TB, db *dynamo.DB, platform schema.Platform, function string) *dynamo.DB {
+	t.Helper()
+	db, err := db.As(platform, function)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// Items returns all items of a table.
+func (w *World) Items(t testing.TB, table string) (items []map[string]any) {
+	t.Helper()
+	if err := attributevalue.UnmarshalListOfMaps(w.Stored(t, table), &items); err != nil {
+		t.Fatal(err)
+	}
+	return items
+}
+
+// ErrKilled is the error of a request whose process is dead.
+var ErrKilled = errors.New("the process is dead")
+
+// Kill lets n requests arrive, and ends the process: all later ones fail. With lost, the answer to the next one gets lost
+// after the engine has carried it out.
+func (w *World) Kill(n int, lost bool) {
+	var mutex sync.Mutex
+	count := func(schema.Action) error {
+		mutex.Lock()
+		defer mutex.Unlock()
+		if n--; n < 0 {
+			return ErrKilled
+		}
+		return nil
+	}
+	if lost {
+		w.Recorder.Faults(nil, count)
+	} else {
+		w.Recorder.Faults(count, nil)
+	}
+}
+
+// Meanwhile runs the functions, each before one transaction, in their order.
+func (w *World) Meanwhile(do ...func()) {
+	w.Recorder.Faults(func(action schema.Action) error {
+		if action == schema.TransactWriteItems && len(do) > 0 {
+			next := do[0]
+			do = do[1:]
+			next()
+		}
+		return nil
+	}, nil)
+}
+
+// Cancel has the engine cancel the next n transactions, for a reason at their first write.
+func (w *World) Cancel(n int, reason string) {
+	w.refuse(n, schema.TransactWriteItems, dynamotest.Canceled(reason))
+}
+
+// refuse gives the next n attempts of an action this answer; without one, those of any action.
+func (w *World) refuse(n int, action schema.Action, answer dynamotest.Answer) {
+	w.Wire.Answers(func(operation string) dynamotest.Answer {
+		if n == 0 || action != "" && operation != string(action) {
+			return dynamotest.Answer{}
+		}
+		n--
+		return answer
+	})
+}
+
+// Fault has n requests meet a fault, and reports whether there is one of this name: "throttled", the engine refuses the
+// next attempts for load; "conflict", another transaction cancels the next ones; "lost", the answers to the next writes
+// are lost; "killed", the process dies after n requests.
+func (w *World) Fault(name string, n int) bool {
+	switch name {
+	case "throttled":
+		w.refuse(n, "", dynamotest.Throttled())
+	case "conflict":
+		w.Cancel(n, "TransactionConflict")
+	case "lost":
+		w.Wire.Lose(n)
+	case "killed":
+		w.Kill(n, false)
+	default:
+		return false
+	}
+	return true
+}
+
+// Heal ends all faults.
+func (w *World) Heal() {
+	w.Wire.Answers(nil)
+	w.Recorder.Faults(nil, nil)
+}
+
+// Claim begins a request with a key. The context's first write keeps an answer to it: the type of its result.
+func (w *World) Claim(t testing.TB, ctx context.Context, scope, key string) (context.Context, *idempotency.Claim) {
+	t.Helper()
+	claim, replay, err := w.IdempotencyKeys.Begin(t.Context(), scope, key, []byte("request "+key), time.Minute)
+	if err != nil || claim == nil {
+		t.Fatalf("claim: %v, %v", replay, err)
+	}
+	return idempotency.WithClaim(ctx, claim, func(result any) (idempotency.Response, error) {
+		return idempotency.Response{Status: 200, Body: fmt.Appendf(nil, "%T", result)}, nil
+	}), claim
+}
+
+// Kept returns the answer that a key keeps: "running" while its request holds the claim, and "" if there is none.
+func (w *World) Kept(t testing.TB, scope, key string) string {
+	t.Helper()
+	claim, replay, err := w.IdempotencyKeys.Begin(t.Context(), scope, key, []byte("request "+key), time.Minute)
+	if _, running := errors.AsType[*idempotency.RunningError](err); running {
+		return "running"
+	} else if err != nil {
+		t.Fatal(err)
+	} else if claim != nil {
+		return ""
+	}
+	return string(replay.Body)
+}
