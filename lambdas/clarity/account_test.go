@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,8 +16,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership/ownershiptest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // trained lets a user evaluate three attempts, which have profiles, and begin one. It returns the evaluated ones.
@@ -42,16 +41,6 @@ func trained(t *testing.T, w *claritytest.World, user string) (evaluated []clari
 	return evaluated
 }
 
-// as is the service as a function has it.
-func as(t *testing.T, w *claritytest.World, function string) *service.Service {
-	t.Helper()
-	db, err := w.Tables.As(clarity.Platform(), function)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &service.Service{DB: db, Clock: w.Read}
-}
-
 // told are the deletions that the stream of the guards tells of.
 func told(t *testing.T, records []json.RawMessage) (deletions []service.Deletion) {
 	t.Helper()
@@ -71,13 +60,12 @@ func told(t *testing.T, records []json.RawMessage) (deletions []service.Deletion
 	return deletions
 }
 
-// A deletion of a user that dies before any of its writes is finished by the next one. Meanwhile the user can add
+// A deletion of a user that dies before any of its requests is finished by the next one. Meanwhile the user can add
 // nothing, and what comes late for the profiler makes no profile. Nothing but what the contract says is left, and
 // another user has all of theirs. Then the user begins anew, and the old deletion touches nothing of that.
 func TestDeletionOfUser(t *testing.T) {
 	t.Parallel()
-	dead := errors.New("the process is dead")
-	for survived := int64(0); ; survived += 3 {
+	for survived := 0; ; survived += 6 {
 		w := claritytest.New(t)
 		ctx, platform := t.Context(), clarity.Platform()
 		records := triggertest.Stream(t, platform, w.Tables, "Guards")
@@ -97,38 +85,33 @@ func TestDeletionOfUser(t *testing.T) {
 		if err := w.Admit(ctx, "ann-1"); !errors.Is(err, clarity.ErrBeingDeleted) {
 			t.Errorf("the user is admitted: %v", err)
 		}
-		eraser, profiler := as(t, w, "accounteraser"), as(t, w, "profiler")
-		var writes atomic.Int64
-		w.Tables.Recorder.Faults(func(action schema.Action) error {
-			if (action == schema.DeleteItem || action == schema.UpdateItem) && writes.Add(1) > survived {
-				return dead
-			}
-			return nil
-		}, nil)
+		eraser := &service.Service{DB: w.As(t, "accounteraser"), Clock: w.Read}
+		profiler := &service.Service{DB: w.As(t, "profiler"), Clock: w.Read}
+		w.Kill(survived, false)
 		complete, err := eraser.Erase(ctx, deletions[0])
-		w.Tables.Recorder.Faults(nil, nil)
-		if complete != (err == nil) || err != nil && !errors.Is(err, dead) {
-			t.Fatalf("died after %d writes: got %t, %v", survived, complete, err)
+		w.Heal()
+		if complete != (err == nil) || err != nil && !errors.Is(err, worldtest.ErrKilled) {
+			t.Fatalf("died after %d requests: got %t, %v", survived, complete, err)
 		}
 		died := err != nil
 		late := func(when string) {
 			t.Helper()
 			if added, err := profiler.AddProfiles(ctx, evaluated, 0); err != nil || added != 0 {
-				t.Errorf("died after %d writes: %s the profiler adds %d profiles, %v", survived, when, added, err)
+				t.Errorf("died after %d requests: %s the profiler adds %d profiles, %v", survived, when, added, err)
 			}
 		}
 		if died {
 			late("meanwhile")
 			if complete, err := eraser.Erase(ctx, deletions[0]); err != nil || !complete {
-				t.Fatalf("died after %d writes: then got %t, %v", survived, complete, err)
+				t.Fatalf("died after %d requests: then got %t, %v", survived, complete, err)
 			}
 		}
 		late("afterwards")
 		if left := ownershiptest.Named(t, w.Tables, platform, "ann-1"); len(left) > 0 {
-			t.Errorf("died after %d writes: left are %v", survived, left)
+			t.Errorf("died after %d requests: left are %v", survived, left)
 		}
 		if diff := cmp.Diff(others, ownershiptest.Named(t, w.Tables, platform, "bob-1")); diff != "" {
-			t.Errorf("died after %d writes: another user's, - before, + after:\n%s", survived, diff)
+			t.Errorf("died after %d requests: another user's, - before, + after:\n%s", survived, diff)
 		}
 		if err := w.Admit(ctx, "ann-1"); err != nil {
 			t.Errorf("the user cannot begin anew: %v", err)
@@ -147,8 +130,8 @@ func TestDeletionOfUser(t *testing.T) {
 			}
 		}
 		if !died {
-			if survived < 8 {
-				t.Errorf("it has %d writes", survived)
+			if survived < 12 {
+				t.Errorf("it makes %d requests", survived)
 			}
 			return
 		}
@@ -205,7 +188,11 @@ func TestExport(t *testing.T) {
 			t.Errorf("limit %d: got the attempts %v and the profiles %v", limit, attempts, profiles)
 		}
 	}
-	for _, token := range []string{"x", "profiles.x"} {
+	others, err := w.Data(t.Context(), "bob", 2, "")
+	if err != nil || others.NextToken == "" {
+		t.Fatalf("got %+v, %v", others, err)
+	}
+	for _, token := range []string{"x", "profiles.x", others.NextToken} {
 		if _, err := w.Data(t.Context(), "ann", 2, token); err == nil || !strings.Contains(err.Error(), "nextToken") {
 			t.Errorf("%s: got %v", token, err)
 		}

@@ -10,15 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
@@ -50,39 +46,21 @@ func TestAttempt(t *testing.T) {
 		read.Answers[0].WordCount != 6 {
 		t.Errorf("got %+v", read)
 	}
-	output, err := w.Tables.Client.GetItem(ctx, &awsdynamodb.GetItemInput{
-		TableName: aws.String("Attempts"), Key: map[string]types.AttributeValue{
-			"attemptId": &types.AttributeValueMemberS{Value: made.ID}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	table, _ := clarity.Platform().Database.Table("Attempts")
-	for name := range output.Item {
-		if _, ok := table.Attribute(name); !ok {
-			t.Errorf("the item has %s, which the schema does not", name)
-		}
-		names = append(names, name)
-	}
+	item := w.Tables.Item(t, "Attempts", made.ID)
 	for _, gone := range []string{"claim", "claimedUntil", "pendingEvaluation", "evaluateAfter", "evaluationFailure"} {
-		if slices.Contains(names, gone) {
-			t.Errorf("the evaluated attempt has %s", gone)
+		if item == nil || item[gone] != nil {
+			t.Errorf("the evaluated attempt has %s, or is not stored", gone)
 		}
 	}
 }
 
 // list is all attempts of a user, in pages.
-func list(t *testing.T, w *claritytest.World, user string, page int) (all []clarity.Attempt) {
+func list(t *testing.T, w *claritytest.World, user string, page int) []clarity.Attempt {
 	t.Helper()
-	for from, first := "", true; first || from != ""; first = false {
+	return dynamotest.Pages(t, func(from string) ([]clarity.Attempt, string, error) {
 		list, err := w.Attempts(t.Context(), user, page, from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, from = append(all, list.Attempts...), list.NextToken
-	}
-	return all
+		return list.Attempts, list.NextToken, err
+	})
 }
 
 // Of many who would evaluate one attempt, by request and by schedule, one asks the evaluator.
@@ -293,11 +271,7 @@ func TestChangedScenario(t *testing.T) {
 		}
 		w.Judge.Says(nil)
 		w.Service.Scenarios = service.NewScenarios(w.DB, w.Read)
-		if _, err := w.Tables.Client.DeleteItem(ctx, &awsdynamodb.DeleteItemInput{TableName: new("Scenarios"),
-			Key: map[string]types.AttributeValue{"scenarioId": &types.AttributeValueMemberS{Value: "bridge"}},
-		}); err != nil {
-			t.Fatal(err)
-		}
+		w.Tables.Remove(t, "Scenarios", "bridge")
 		switch name {
 		case "Changed":
 			other := claritytest.Scenario("bridge")
@@ -473,33 +447,5 @@ func TestThrottled(t *testing.T) {
 	if run, err := w.EvaluatePending(t.Context()); err != nil || run != (service.Run{Evaluated: 1}) ||
 		len(list(t, w, "ann", 10)) != 1 {
 		t.Errorf("got %+v, %v", run, err)
-	}
-}
-
-// While nothing can be written, a repeat of a request that was carried out gets its answer: the key is read.
-func TestRepeatWithoutWrites(t *testing.T) {
-	t.Parallel()
-	w := claritytest.New(t)
-	keys := service.Keys(w.DB)
-	keys.Clock = w.Read
-	in := claritytest.Submission("This bridge")
-	in.Status = clarity.InProgress
-	send := func() (replayed bool, err error) {
-		_, replayed, err = idempotency.Request{Keys: keys, Scope: "ann", Key: "key", Claim: idempotency.WithWrite,
-			Answer: func(any) (idempotency.Response, error) { return idempotency.Response{Status: 201}, nil },
-		}.Do(t.Context(), func(ctx context.Context) (any, error) { return w.Submit(ctx, "ann", "", in) })
-		return replayed, err
-	}
-	if replayed, err := send(); replayed || err != nil {
-		t.Fatalf("got %t, %v", replayed, err)
-	}
-	w.Tables.Recorder.Faults(func(action schema.Action) error {
-		if action == schema.TransactWriteItems {
-			return retry.ErrBusy
-		}
-		return nil
-	}, nil)
-	if replayed, err := send(); !replayed || err != nil {
-		t.Errorf("the repeat: got %t, %v", replayed, err)
 	}
 }

@@ -1,6 +1,8 @@
 package clarity_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -32,5 +34,13 @@ func TestKeys(t *testing.T) {
 	}
 	if _, kept := begin(); kept == nil || kept.Status != 409 {
 		t.Errorf("got %+v", kept)
+	}
+	// Work that fails before it writes reads the key.
+	_, replayed, err := idempotency.Request{Keys: keys, Scope: "ann", Key: "a key", Content: []byte("request"),
+		Claim: idempotency.WithWrite}.Do(t.Context(), func(context.Context) (any, error) {
+		return nil, errors.New("failed")
+	})
+	if !replayed || err != nil {
+		t.Errorf("after work that fails: got %t, %v", replayed, err)
 	}
 }

@@ -36,19 +36,14 @@ func addProfile(t *testing.T, s *service.Service, attempt clarity.Attempt) {
 }
 
 // history reads all profiles of a user, oldest first, in pages of two.
-func history(t *testing.T, s *service.Service, user string) (all []clarity.Profile) {
+func history(t *testing.T, s *service.Service, user string) []clarity.Profile {
 	t.Helper()
-	for token := ""; ; {
-		page, err := s.Profiles(t.Context(), user, 2, token)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, page.Profiles...)
-		if token = page.NextToken; token == "" {
-			slices.Reverse(all)
-			return all
-		}
-	}
+	all := dynamotest.Pages(t, func(from string) ([]clarity.Profile, string, error) {
+		page, err := s.Profiles(t.Context(), user, 2, from)
+		return page.Profiles, page.NextToken, err
+	})
+	slices.Reverse(all)
+	return all
 }
 
 // different compares profiles with a recomputation.
@@ -83,19 +78,9 @@ func TestReadProfiles(t *testing.T) {
 	if err != nil || page.NextToken == "" {
 		t.Fatalf("got %+v, %v", page, err)
 	}
-	for _, test := range []struct{ user, token string }{{"ada2", page.NextToken}, {"bob", page.NextToken},
-		{"ada", page.NextToken[1:]}, {"ada", "x"}} {
-		page, err := s.Profiles(t.Context(), test.user, 2, test.token)
-		if _, refused := errors.AsType[*validate.Error](err); !refused || len(page.Profiles) > 0 {
-			t.Errorf("%s with %q: got %+v, %v", test.user, test.token, page, err)
-		}
-	}
-	if got, err := s.Profiles(t.Context(), "bob", 2, ""); err != nil || got.Profiles == nil || len(got.Profiles) > 0 ||
-		got.NextToken != "" {
-		t.Errorf("got %+v, %v; want an empty list", got, err)
-	}
-	if got, err := s.LatestProfile(t.Context(), "bob"); !errors.Is(err, clarity.ErrNoProfile) {
-		t.Errorf("got %+v, %v", got, err)
+	page, err = s.Profiles(t.Context(), "ada2", 2, page.NextToken)
+	if _, refused := errors.AsType[*validate.Error](err); !refused || len(page.Profiles) > 0 {
+		t.Errorf("with the token of another user: got %+v, %v", page, err)
 	}
 }
 
@@ -154,12 +139,7 @@ func TestAddProfileToHalfAChain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client := &torn{Client: tables.Client}
-			db, err := dynamo.New(client, clarity.Platform().Database,
-				map[string]string{"Attempts": "Attempts", "Profiles": "Profiles", "Scenarios": "Scenarios",
-					"Guards": "Guards"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			db := dynamotest.Through(t, client, clarity.Platform().Database)
 			s := &service.Service{DB: db, CursorKey: dynamo.CursorKey("a secret of thirty-two bytes....")}
 			// read is the answer to the query of an addition, of up to ten profiles.
 			read := func() (items []dynamo.Item) {

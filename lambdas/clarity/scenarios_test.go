@@ -3,15 +3,11 @@ package clarity_test
 import (
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
@@ -19,8 +15,8 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarios"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
@@ -97,23 +93,17 @@ func TestScenarioItem(t *testing.T) {
 		if added, err := store.Add(t.Context(), scenario); err != nil || !added {
 			t.Fatalf("got %t, %v", added, err)
 		}
-		read, err := tables.Client.GetItem(t.Context(), &awsdynamodb.GetItemInput{
-			TableName: new("Scenarios"), Key: map[string]types.AttributeValue{
-				"scenarioId": &types.AttributeValueMemberS{Value: scenario.ID}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		item := tables.Item(t, "Scenarios", scenario.ID)
 		for name, want := range map[string]string{"active": "true", "schemaVersion": "1.0",
 			"createdAt": "2026-11-22T00:00:00.000Z"} {
-			if got, ok := read.Item[name].(*types.AttributeValueMemberS); !ok || got.Value != want {
-				t.Errorf("%s: got %#v, want the String %q", name, read.Item[name], want)
+			if got := dynamo.Text(item, name); got != want {
+				t.Errorf("%s: got %#v, want the String %q", name, item[name], want)
 			}
 		}
-		set, ok := read.Item["tags"].(*types.AttributeValueMemberSS)
-		if _, written := read.Item["tags"]; written != (len(tags) > 0) || ok != written ||
+		set, ok := item["tags"].(*types.AttributeValueMemberSS)
+		if _, written := item["tags"]; written != (len(tags) > 0) || ok != written ||
 			ok && len(set.Value) != len(tags) {
-			t.Errorf("tags %q: got %#v", tags, read.Item["tags"])
+			t.Errorf("tags %q: got %#v", tags, item["tags"])
 		}
 	}
 }
@@ -160,46 +150,4 @@ func TestActiveScenarios(t *testing.T) {
 			t.Errorf("%.5q: got %v", id, err)
 		}
 	}
-}
-
-// oneScenario is an engine whose queries find a scenario.
-type oneScenario struct{}
-
-func (oneScenario) Do(r *http.Request) (*http.Response, error) {
-	body := `{"Items":[{"scenarioId":{"S":"a"}}]}`
-	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
-}
-
-// While DynamoDB throttles everything, a list that was read before is answered, for the attempts of
-// one read every five seconds; another one is refused as busy.
-func TestThrottledScenarios(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		throttled := false
-		db, wire := dynamotest.Refused(t, clarity.Platform().Database, func(string) (answer dynamotest.Answer) {
-			if throttled {
-				answer = dynamotest.Throttled()
-			}
-			return answer
-		})
-		wire.Engine = oneScenario{}
-		scenarios := service.NewScenarios(db, nil)
-		if _, err := scenarios.Active(t.Context(), ""); err != nil {
-			t.Fatal(err)
-		}
-		throttled = true
-		time.Sleep(time.Hour)
-		before := wire.Attempts()
-		for range 10 {
-			if _, err := scenarios.Active(t.Context(), ""); err != nil {
-				t.Errorf("read before: %v", err)
-			}
-		}
-		if n := wire.Attempts() - before; n != retry.Attempts {
-			t.Errorf("got %d attempts, want %d", n, retry.Attempts)
-		}
-		if _, err := scenarios.Active(t.Context(), clarity.Beginner); !errors.Is(err, retry.ErrBusy) {
-			t.Errorf("never read: got %v, want ErrBusy", err)
-		}
-	})
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // The answers of every route, in the very bytes of the wire. The commands of the script: "stored"
-// starts a platform with its tables, and "failing" one whose evaluator fails and which allows one
+// starts a platform with its tables, "none active" one without an active scenario, and "failing" one whose evaluator fails and which allows one
 // evaluation a day.
 func TestWire(t *testing.T) {
 	t.Parallel()
@@ -22,6 +22,8 @@ func TestWire(t *testing.T) {
 		w := claritytest.New(t)
 		switch command {
 		case "stored":
+		case "none active":
+			w.Tables.Remove(t, "Scenarios", "bridge")
 		case "failing":
 			w.EvaluationsPerDay = 1
 			w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) {

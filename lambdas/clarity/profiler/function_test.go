@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -29,6 +28,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity/profiletest"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -47,7 +47,7 @@ var noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 
 // set is the function, as several processes have it, on tables of its test's own.
 type set struct {
-	tables    *dynamotest.Tables
+	tables    *worldtest.World
 	service   *service.Service
 	retention time.Duration
 	now       time.Time
@@ -57,13 +57,9 @@ type set struct {
 
 func newSet(t *testing.T, retention time.Duration) *set {
 	t.Helper()
-	s := &set{tables: dynamotest.Open(t, clarity.Platform().Database), retention: retention, now: noon.Add(time.Hour)}
-	db, err := s.tables.As(clarity.Platform(), "profiler")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.service = &service.Service{DB: db}
-	return s
+	tables := worldtest.New(t, clarity.Platform(), noon)
+	return &set{tables: tables, retention: retention, now: noon.Add(time.Hour),
+		service: &service.Service{DB: tables.As(t, "profiler")}}
 }
 
 // process returns a handler with nothing in common with others but the tables.
@@ -169,19 +165,16 @@ type stored struct {
 // stored reads a user's items, oldest first.
 func (s *set) stored(t *testing.T, user string) (all []stored) {
 	t.Helper()
-	pages := awsdynamodb.NewQueryPaginator(s.tables.Client, &awsdynamodb.QueryInput{
-		TableName: new("Profiles"), KeyConditionExpression: new("userId = :u"),
-		ExpressionAttributeValues: dynamo.Item{":u": &types.AttributeValueMemberS{Value: user}},
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := attributevalue.UnmarshalListOfMaps(page.Items, &all); err != nil {
-			t.Fatal(err)
+	var whole []stored
+	if err := attributevalue.UnmarshalListOfMaps(s.tables.Stored(t, "Profiles"), &whole); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range whole {
+		if p.UserID == user {
+			all = append(all, p)
 		}
 	}
+	slices.SortFunc(all, func(a, b stored) int { return strings.Compare(a.Key, b.Key) })
 	return all
 }
 
@@ -200,23 +193,6 @@ func wantItems(attempts []clarity.Attempt, retention time.Duration) []stored {
 		all = append(all, item)
 	}
 	return all
-}
-
-// fill stores items, 100 at most.
-func (s *set) fill(t *testing.T, items []stored) {
-	t.Helper()
-	var writes []types.TransactWriteItem
-	for _, p := range items {
-		item, err := attributevalue.MarshalMap(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: new("Profiles"), Item: item}})
-	}
-	if _, err := s.tables.Client.TransactWriteItems(t.Context(),
-		&awsdynamodb.TransactWriteItemsInput{TransactItems: writes}); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func different(want, got []stored) string {
@@ -336,50 +312,13 @@ func TestManyEvaluationsOfOneUser(t *testing.T) {
 	}
 }
 
-// The first attempts of a user at once make one chain.
-func TestFirstAttemptsAtOnce(t *testing.T) {
-	t.Parallel()
-	s := newSet(t, week)
-	var attempts []clarity.Attempt
-	var group errgroup.Group
-	for i := range 8 {
-		attempt := profiletest.Attempt("ada", fmt.Sprint(i), noon, i%5)
-		attempts = append(attempts, attempt)
-		process := s.process(t)
-		group.Go(func() error {
-			failed, err := deliver(t.Context(), process, []string{done(attempt)})
-			if err == nil && failed != nil {
-				err = fmt.Errorf("failed are %v", failed)
-			}
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	if diff := different(wantItems(attempts, week), s.stored(t, "ada")); diff != "" {
-		t.Errorf("(-defined +stored):\n%s", diff)
-	}
-	output := s.output()
-	metricstest.Complete(t, output, schema.MetricsOf("profiler", clarity.Platform().Metrics))
-	if strings.Contains(output, "private") {
-		t.Errorf("wrote %s", output)
-	}
-}
-
 // remove does what time to live does.
 func (s *set) remove(t *testing.T, p stored) {
 	t.Helper()
 	if p.ExpiresAt == 0 {
 		t.Fatalf("%s never expires", p.Key)
 	}
-	_, err := s.tables.Client.DeleteItem(t.Context(), &awsdynamodb.DeleteItemInput{
-		TableName: new("Profiles"), Key: dynamo.Item{"userId": &types.AttributeValueMemberS{Value: p.UserID},
-			"timestamp": &types.AttributeValueMemberS{Value: p.Key}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.tables.Remove(t, "Profiles", p.UserID, p.Key)
 }
 
 // An attempt out of order needs no profile before it: after a long pause that has expired as soon as
@@ -476,6 +415,7 @@ func TestPoisonedRecords(t *testing.T) {
 		t.Errorf("(-defined +stored):\n%s", diff)
 	}
 	output := s.output()
+	metricstest.Complete(t, output, schema.MetricsOf("profiler", clarity.Platform().Metrics))
 	if metricstest.Sums(t, output)["ProfilesAdded"] != 1 ||
 		strings.Count(output, "a change of a table is not handled") != 8 || strings.Contains(output, "private") {
 		t.Errorf("wrote %s", output)
@@ -487,7 +427,9 @@ func TestTooManyLaterProfiles(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, week)
 	attempts := attemptsOf("ada", 99)
-	s.fill(t, wantItems(attempts, week))
+	for _, item := range wantItems(attempts, week) {
+		s.tables.Store(t, "Profiles", item)
+	}
 	late := profiletest.Attempt("ada", "late", noon.Add(-time.Minute), 4)
 	later := profiletest.Attempt("ada", "later", noon.Add(-2*time.Minute), 4)
 	if failed := s.handle(t, done(late), done(later), done(late)); failed != nil ||

@@ -433,24 +433,6 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-func BenchmarkEvaluate(b *testing.B) {
-	texts := read(b, document)
-	long := ""
-	for _, example := range texts {
-		long += example.answer + " "
-	}
-	for name, answer := range map[string]string{"example": texts[0].answer,
-		"5000 characters": string([]rune(strings.Repeat(long, 2))[:5000])} {
-		b.Run(name, func(b *testing.B) {
-			scenario := harwick(b, 3)
-			for b.Loop() {
-				judge(b, scenario, answer, answer, answer)
-			}
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "evaluations/s")
-		})
-	}
-}
-
 // Whoever gives a scenario's own words back has said nothing.
 func TestScenariosGivenBack(t *testing.T) {
 	t.Parallel()
