@@ -11,10 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership/ownershiptest"
@@ -56,13 +53,9 @@ func (m *moderated) wrongVotes() (found []string) {
 	return found
 }
 
-// settled is the service of the cleaner, with the access patterns that its function has.
-func (m *moderated) settled() *service.Service {
-	db, err := m.Tables.As(lingible.Platform(), "accountcleaner")
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	return &service.Service{DB: db}
+// cleaner is the service with the access patterns of the cleaner's function.
+func (m *moderated) cleaner() *service.Service {
+	return &service.Service{DB: m.As(m.t, "accountcleaner")}
 }
 
 // leaves lets a user, who is an administrator, have something of each kind, which others have voted
@@ -125,7 +118,7 @@ func TestCleanerDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	voters := []service.Caller{m.Caller("voter 1"), m.Caller("voter 2")}
-	cleaner := m.settled()
+	cleaner := m.cleaner()
 	for died := 1; ; died++ {
 		id := fmt.Sprintf("leaver-%02d", died)
 		isApproved := died%2 == 0
@@ -214,7 +207,7 @@ func TestCleanerAmidOthers(t *testing.T) {
 		}
 		return nil
 	}, nil)
-	cleaner := m.settled()
+	cleaner := m.cleaner()
 	complete, err := cleaner.CleanAccount(ctx, "leaver-01")
 	m.Tables.Recorder.Faults(nil, nil)
 	if err != nil || !complete || !voted || submission.ID == "" {
@@ -264,15 +257,8 @@ func TestCleanerOfManyVotes(t *testing.T) {
 	const votes = 60
 	for i := range votes {
 		id := fmt.Sprint("gone ", i)
-		if _, err := m.Tables.Client.PutItem(ctx, &awsdynamodb.PutItemInput{TableName: aws.String("Users"),
-			Item: dynamo.Item{
-				"PK":            &types.AttributeValueMemberS{Value: "USER#voter"},
-				"SK":            &types.AttributeValueMemberS{Value: "VOTE#" + id},
-				"submission_id": &types.AttributeValueMemberS{Value: id},
-				"term_key":      &types.AttributeValueMemberS{Value: "TERM#gone"},
-			}}); err != nil {
-			t.Fatal(err)
-		}
+		m.Tables.Store(t, "Users", map[string]any{"PK": "USER#voter", "SK": "VOTE#" + id, "submission_id": id,
+			"term_key": "TERM#gone"})
 	}
 	m.Advance(time.Hour)
 	if err := m.DeleteAccount(ctx, caller); err != nil {
@@ -286,7 +272,7 @@ func TestCleanerOfManyVotes(t *testing.T) {
 		}
 		return nil
 	})
-	cleaner := m.settled()
+	cleaner := m.cleaner()
 	complete, err := cleaner.CleanAccount(shrinking{ctx, &left}, "voter")
 	there := len(m.references("voter", "VOTE#"))
 	// Those that had begun are cleaned, too.

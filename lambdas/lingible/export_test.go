@@ -15,7 +15,6 @@ import (
 	"time"
 
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
@@ -134,14 +133,10 @@ func (l *lexicon) approve(t *testing.T, term, source string) {
 
 func (l *lexicon) remove(t *testing.T, slug string) {
 	t.Helper()
-	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-	if _, err := l.tables.Client.DeleteItem(t.Context(), &awsdynamodb.DeleteItemInput{
-		TableName: new("Lexicon"), Key: map[string]types.AttributeValue{"PK": text("TERM#" + slug),
-			"SK": text("METADATA#lexicon")},
-	}); err != nil {
-		t.Error(err)
-	}
+	l.tables.Remove(t, "Lexicon", entryKey(slug)...)
 }
+
+func entryKey(slug string) []any { return []any{"TERM#" + slug, "METADATA#lexicon"} }
 
 // want checks that the latest export has these terms, and is settled.
 func (l *lexicon) want(t *testing.T, slugs ...string) {
@@ -252,15 +247,7 @@ func TestExportOfUnreadableTerms(t *testing.T) {
 	l.approve(t, "third", lingible.SourceCommunity)
 	l.approve(t, "fourth", lingible.SourceCommunity)
 	for _, slug := range []string{"second", "fourth"} {
-		text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-		if _, err := l.tables.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
-			TableName: new("Lexicon"), Key: map[string]types.AttributeValue{"PK": text("TERM#" + slug),
-				"SK": text("METADATA#lexicon")},
-			AttributeUpdates: map[string]types.AttributeValueUpdate{
-				"examples": {Action: types.AttributeActionPut, Value: text("none")}},
-		}); err != nil {
-			t.Fatal(err)
-		}
+		l.tables.Set(t, "Lexicon", entryKey(slug), map[string]any{"examples": "none"})
 	}
 	terms, err := l.exporter(false).Export(t.Context(), []string{"second", "third", "fourth"})
 	unreadable, ok := errors.AsType[*service.UnreadableTermsError](err)
@@ -387,15 +374,7 @@ func TestExport(t *testing.T) {
 	export(1)
 	export(2, "beta", "never")
 	l.approve(t, "alpha", "club")
-	if _, err := l.tables.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
-		TableName: new("Lexicon"), UpdateExpression: new("SET reviewed_by = :ann"),
-		Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "TERM#alpha"},
-			"SK": &types.AttributeValueMemberS{Value: "METADATA#lexicon"}},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":ann": &types.AttributeValueMemberS{Value: "ann"}},
-	}); err != nil {
-		t.Fatal(err)
-	}
+	l.tables.Set(t, "Lexicon", entryKey("alpha"), map[string]any{"reviewed_by": "ann"})
 	export(3)
 	l.want(t, "alpha", "beta", "yeet")
 	l.remove(t, "beta")

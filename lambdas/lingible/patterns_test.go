@@ -1,10 +1,10 @@
 package lingible_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
@@ -15,43 +15,18 @@ import (
 
 func second[T any](_ T, err error) error { return err }
 
-// What no operation reads finds what operations store: a translation, the users of a tier, and the terms of the quiz.
-func TestPatternsForOthers(t *testing.T) {
+// What no operation reads finds the translation that operations store.
+func TestGetTranslation(t *testing.T) {
 	t.Parallel()
-	m := newModerated(t, 10)
-	ann := m.Premium(t, "ann")
-	made, err := m.Translate(t.Context(), ann, lingible.TranslationInput{Text: "no cap"})
+	w := lingibletest.New(t)
+	made, err := w.Translate(t.Context(), w.Premium(t, "ann"), lingible.TranslationInput{Text: "no cap"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var kept lingible.Translation
-	found, err := m.Tables.Get(t.Context(), "GetTranslation", &kept, "USER#ann", "TRANSLATION#"+made.ID)
+	found, err := w.Tables.Get(t.Context(), "GetTranslation", &kept, "USER#ann", "TRANSLATION#"+made.ID)
 	if err != nil || !found || kept.ID != made.ID {
 		t.Errorf("got %+v, %v", kept, err)
-	}
-	if added, err := m.AddEntry(t.Context(), eligible("yap", lingible.Talk, 0.9)); err != nil || !added {
-		t.Fatal(added, err)
-	}
-	for pattern, values := range map[string][]any{
-		"ListUsersByTier": {"premium"}, "ListQuizByDifficulty": {"beginner"}, "ListQuizByCategory": {"talk", 0, 1},
-	} {
-		want := map[string]string{"ListUsersByTier": "USER#ann"}[pattern]
-		if want == "" {
-			want = "TERM#yap"
-		}
-		items := 0
-		for item, err := range m.Tables.Items(t.Context(), pattern, dynamo.Query{Values: values}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			items++
-			if key, ok := item["PK"].(*types.AttributeValueMemberS); !ok || key.Value != want {
-				t.Errorf("%s: got %v, want %s", pattern, item, want)
-			}
-		}
-		if items == 0 {
-			t.Errorf("%s: got none", pattern)
-		}
 	}
 }
 
@@ -85,6 +60,14 @@ func TestGuards(t *testing.T) {
 	}
 	if _, kept := begin(); kept == nil || kept.Status != 409 {
 		t.Errorf("got %+v", kept)
+	}
+	// Work that fails before it writes reads the key.
+	_, replayed, err := idempotency.Request{Keys: keys, Scope: "ann", Key: "a key", Content: []byte("request"),
+		Claim: idempotency.WithWrite}.Do(t.Context(), func(context.Context) (any, error) {
+		return nil, errors.New("failed")
+	})
+	if !replayed || err != nil {
+		t.Errorf("after work that fails: got %t, %v", replayed, err)
 	}
 	if items := w.Items(t, "Users"); len(items) != 2 {
 		t.Errorf("got %v", items)

@@ -12,14 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
@@ -112,32 +108,15 @@ func (m *moderated) references(user, prefix string) (keys []string) {
 	return keys
 }
 
-// primaryKey is the key of a submission's item.
-func primaryKey(submission lingible.Submission) dynamo.Item {
-	return dynamo.Item{
-		"PK": &types.AttributeValueMemberS{Value: "TERM#" + lingible.Slug(submission.Term)},
-		"SK": &types.AttributeValueMemberS{Value: "SUBMISSION#" + submission.ID},
-	}
+// key is the key of a submission's item.
+func key(submission lingible.Submission) []any {
+	return []any{"TERM#" + lingible.Slug(submission.Term), "SUBMISSION#" + submission.ID}
 }
 
 // spoil sets an attribute of a submission to a value.
-func (m *moderated) spoil(submission lingible.Submission, attribute string, value types.AttributeValue) {
+func (m *moderated) spoil(submission lingible.Submission, attribute string, value any) {
 	m.t.Helper()
-	_, err := m.Tables.Client.UpdateItem(m.t.Context(), &awsdynamodb.UpdateItemInput{
-		TableName: aws.String("Submissions"), Key: primaryKey(submission), UpdateExpression: aws.String("SET #a = :v"),
-		ExpressionAttributeNames:  map[string]string{"#a": attribute},
-		ExpressionAttributeValues: dynamo.Item{":v": value},
-	})
-	if err != nil {
-		m.t.Fatal(err)
-	}
-}
-
-// delete deletes a submission.
-func (m *moderated) delete(submission lingible.Submission) error {
-	_, err := m.Tables.Client.DeleteItem(m.t.Context(),
-		&awsdynamodb.DeleteItemInput{TableName: aws.String("Submissions"), Key: primaryKey(submission)})
-	return err
+	m.Tables.Set(m.t, "Submissions", key(submission), map[string]any{attribute: value})
 }
 
 // Free users submit nothing, premium users ten terms in 24 hours, also of many at once. An upgrade
@@ -395,7 +374,7 @@ func TestRevalidate(t *testing.T) {
 		waiting = append(waiting, m.open(fmt.Sprint("old ", i)))
 	}
 	broken := m.submitted("broken")
-	m.spoil(broken, "meaning", &types.AttributeValueMemberL{})
+	m.spoil(broken, "meaning", []string{})
 	decided := m.submitted("decided")
 	if _, err := m.Approve(ctx, "admin", decided.ID); err != nil {
 		t.Fatal(err)
@@ -411,7 +390,7 @@ func TestRevalidate(t *testing.T) {
 		t.Errorf("counted %v failures, want 6", got)
 	}
 	m.speaker.Judge = nil
-	m.spoil(broken, "meaning", &types.AttributeValueMemberS{Value: "now a text"})
+	m.spoil(broken, "meaning", "now a text")
 	late, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	if run, err := m.Revalidate(late); err != nil || run != (service.Revalidation{Unfinished: true}) {
@@ -443,27 +422,5 @@ func TestRevalidate(t *testing.T) {
 	}
 	if run, err := m.Revalidate(ctx); err != nil || run != (service.Revalidation{}) {
 		t.Errorf("with nothing to do: got %+v, %v", run, err)
-	}
-}
-
-// A repeat of a submission gets its answer, though the caller may submit no more, and no answer is kept of that.
-func TestSubmissionAgain(t *testing.T) {
-	t.Parallel()
-	m := newModerated(t, 100)
-	ann := m.Premium(t, "ann")
-	for i := range lingible.Premium.Limits().Submissions - 1 {
-		if _, err := m.Submit(t.Context(), ann, proposal(fmt.Sprint("term ", i))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	keys := m.Keys()
-	keys.Clock = m.Read
-	for _, again := range []bool{false, true} {
-		_, replayed, err := idempotency.Request{Keys: keys, Scope: ann.ID, Key: "submit", Claim: idempotency.WithWrite,
-			Answer: func(any) (idempotency.Response, error) { return idempotency.Response{Status: 201}, nil },
-		}.Do(t.Context(), func(ctx context.Context) (any, error) { return m.Submit(ctx, ann, proposal("last term")) })
-		if replayed != again || err != nil {
-			t.Errorf("again %t: got %t, %v", again, replayed, err)
-		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
@@ -46,16 +46,12 @@ func dailyUsed(t *testing.T, w *lingibletest.World, caller service.Caller) int {
 }
 
 // kept is what the history has, in pages.
-func kept(t *testing.T, w *lingibletest.World, caller service.Caller, page int) (all []lingible.Translation) {
+func kept(t *testing.T, w *lingibletest.World, caller service.Caller, page int) []lingible.Translation {
 	t.Helper()
-	for from, first := "", true; first || from != ""; first = false {
+	return dynamotest.Pages(t, func(from string) ([]lingible.Translation, string, error) {
 		list, err := w.Translations(t.Context(), caller, page, from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, from = append(all, list.Translations...), list.NextCursor
-	}
-	return all
+		return list.Translations, list.NextCursor, err
+	})
 }
 
 // flexing finds the same term in each text.
@@ -112,27 +108,18 @@ func TestLimitUnderConcurrency(t *testing.T) {
 	if _, counted := trend(t, w, "flex"); counted.Translations != 10 || counted.LookUps != 0 {
 		t.Errorf("got %+v", counted)
 	}
-}
-
-// The first translations of a day count from 0, however many come at once, and the day is the zone's.
-func TestDayChanges(t *testing.T) {
-	t.Parallel()
-	w := lingibletest.New(t)
-	ann := w.Caller("ann")
-	translates(t, w, ann, 10)
+	// The day is the zone's, and its first translations count from 0, however many come at once.
 	midnight := time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)
 	w.Advance(midnight.Add(-time.Millisecond).Sub(w.Read()))
-	if _, err := w.Translate(t.Context(), ann, lingible.TranslationInput{Text: "late"}); !errors.Is(err,
-		&lingible.UsageError{}) {
+	late := func() error { return second(w.Translate(t.Context(), ann, lingible.TranslationInput{Text: "late"})) }
+	if err := late(); !errors.Is(err, &lingible.UsageError{}) {
 		t.Errorf("before midnight: got %v", err)
 	}
 	w.Advance(time.Millisecond)
-	var made atomic.Int64
-	var all sync.WaitGroup
-	for i := range 30 {
+	made.Store(0)
+	for range 30 {
 		all.Go(func() {
-			_, err := w.Translate(t.Context(), ann, lingible.TranslationInput{Text: fmt.Sprint("new ", i)})
-			if err == nil {
+			if err := late(); err == nil {
 				made.Add(1)
 			} else if !errors.Is(err, &lingible.UsageError{}) {
 				t.Error(err)
@@ -140,21 +127,8 @@ func TestDayChanges(t *testing.T) {
 		})
 	}
 	all.Wait()
-	balance, err := w.Balance(t.Context(), ann)
-	if err != nil || made.Load() != 10 || balance.DailyUsed != 10 ||
-		!balance.ResetDailyAt.Equal(midnight.Add(24*time.Hour)) {
-		t.Errorf("%d succeeded; got %+v, %v", made.Load(), balance, err)
-	}
-}
-
-// A text that is too long for the tier is not charged. An upgrade helps, so the answer is not kept.
-func TestTextLength(t *testing.T) {
-	t.Parallel()
-	w := lingibletest.New(t)
-	ann := w.Caller("ann")
-	_, err := w.Translate(t.Context(), ann, lingible.TranslationInput{Text: strings.Repeat("Ω", 51)})
-	if !errors.As(err, new(*validate.Error)) || !isSubscription(err) || dailyUsed(t, w, ann) != 0 {
-		t.Errorf("got %v", err)
+	if used := dailyUsed(t, w, ann); made.Load() != 10 || used != 10 {
+		t.Errorf("the next day, %d succeeded, and %d of 10 are used", made.Load(), used)
 	}
 }
 
@@ -320,7 +294,6 @@ func TestTranslationIsChargedOnce(t *testing.T) {
 	ann := w.Premium(t, "ann")
 	keys := w.Keys()
 	keys.Clock = w.Read
-	dead := errors.New("the process is dead")
 	attempt := func(key string) (idempotency.Response, error) {
 		response, _, err := idempotency.Request{
 			Keys: keys, Scope: ann.ID, Key: key, Content: []byte("request"), Claim: idempotency.BeforeWork,
@@ -333,17 +306,11 @@ func TestTranslationIsChargedOnce(t *testing.T) {
 		})
 		return response, err
 	}
-	for died := int64(1); ; died++ {
-		before, made := dailyUsed(t, w, ann), atomic.Int64{}
-		key := fmt.Sprint("key ", died)
-		w.Tables.Recorder.Faults(nil, func(schema.Action) error {
-			if made.Add(1) >= died {
-				return dead
-			}
-			return nil
-		})
+	for died := 1; ; died++ {
+		before, key := dailyUsed(t, w, ann), fmt.Sprint("key ", died)
+		w.Kill(died-1, true)
 		_, err := attempt(key)
-		w.Tables.Recorder.Faults(nil, nil)
+		w.Heal()
 		if err == nil {
 			break
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -21,12 +20,10 @@ type exports struct {
 	term  string
 	err   error
 	asked int
-	takes time.Duration
 }
 
 func (e *exports) Latest(_ context.Context, have string) (latest language.Latest, digest string, err error) {
 	e.asked++
-	time.Sleep(e.takes)
 	switch {
 	case e.err != nil || e.term == have || e.term == "":
 		return latest, e.term, e.err
@@ -43,13 +40,6 @@ func terms(name string) []lingible.Entry {
 		Momentum: 1}}
 }
 
-func input(text string) lingible.TranslationInput { return lingible.TranslationInput{Text: text} }
-
-func failed(err error) bool {
-	failure, ok := errors.AsType[*model.Error](err)
-	return ok && failure.Failure == model.Unavailable
-}
-
 // A Live asks for the latest export every 15 seconds at most. While it can read none, it goes on with
 // the one that it has.
 func TestLive(t *testing.T) {
@@ -60,7 +50,7 @@ func TestLive(t *testing.T) {
 		l := language.NewLive(source.Latest, terms("initial"), slog.New(slog.NewTextHandler(&log, nil)), nil)
 		check := func(term string, asked, warnings int) {
 			t.Helper()
-			got, err := l.Translate(t.Context(), input(term))
+			got, err := l.Translate(t.Context(), lingible.TranslationInput{Text: term})
 			if err != nil || got.Text != "plain "+term {
 				t.Errorf("got %+v, %v, want the language of %s", got, err, term)
 			}
@@ -119,53 +109,12 @@ func TestLive(t *testing.T) {
 		// One that cannot read whether there is an export knows no terms.
 		source.asked, source.err = 0, errors.New("refused")
 		l = language.NewLive(source.Latest, terms("initial"), slog.New(slog.DiscardHandler), nil)
-		if got, err := l.Translate(t.Context(), input("initial")); !errors.Is(err, source.err) ||
-			!failed(err) {
+		got, err := l.Translate(t.Context(), lingible.TranslationInput{Text: "initial"})
+		if failure, ok := errors.AsType[*model.Error](err); !errors.Is(err, source.err) || !ok ||
+			failure.Failure != model.Unavailable {
 			t.Errorf("got %+v, %v, want the error", got, err)
 		}
 		source.err = nil
 		check("initial", 2, 1)
-	})
-}
-
-// Concurrent calls read an export once, and each waits no longer than it may.
-func TestLiveAtOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		source := &exports{term: "first", takes: time.Second}
-		l := language.NewLive(source.Latest, nil, slog.New(slog.DiscardHandler), nil)
-		answers := make(chan error)
-		for range 10 {
-			go func() {
-				got, err := l.Translate(t.Context(), input("first"))
-				if err == nil && got.Text != "plain first" {
-					err = fmt.Errorf("got %+v", got)
-				}
-				answers <- err
-			}()
-		}
-		short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
-		synctest.Wait()
-		if _, err := l.Translate(short, input("first")); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
-		if _, err := l.Trends(short, 1); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
-		if _, err := l.Validate(short, lingible.Proposal{}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
-		if _, _, err := l.Entry(short, "first"); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
-		for range 10 {
-			if err := <-answers; err != nil {
-				t.Error(err)
-			}
-		}
-		if source.asked != 1 {
-			t.Errorf("asked %d times", source.asked)
-		}
 	})
 }

@@ -31,16 +31,12 @@ func event(source, attributes string) string {
 func TestSignUp(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
-	db, err := w.Tables.As(lingible.Platform(), "profilecreator")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var output bytes.Buffer
 	log, err := kit.NewLogger(&output, "", "profilecreator")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &function{service: &service.Service{DB: db, Calendar: w.Calendar}, log: log}
+	f := &function{service: &service.Service{DB: w.As(t, "profilecreator"), Calendar: w.Calendar}, log: log}
 	handler := kit.NewResponder(log, f.handle)
 	invoke := func(event string) {
 		t.Helper()
