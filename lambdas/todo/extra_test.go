@@ -8,6 +8,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -24,15 +25,8 @@ func TestWritesKeepExtra(t *testing.T) {
 			schema.UpdateItem.Pattern("SetExtra", "AppData", "Set what is added.").UsedBy(dynamotest.Team)},
 		Functions: []schema.Function{{Name: dynamotest.Team}},
 	})
-	w := &world{tables: dynamotest.Open(t, platform.Database), now: start}
-	as := func(function string) *dynamo.DB {
-		db, err := w.tables.As(platform, function)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return db
-	}
-	w.Service = &service.Service{DB: as("todoapi"), CursorKey: cursorKey, Clock: w.clock}
+	w := &world{World: worldtest.New(t, platform, start)}
+	w.Service = &service.Service{DB: w.As(t, "todoapi"), CursorKey: cursorKey, Clock: w.Now}
 	w.user(t, "ann")
 	task := w.task(t, "ann", todo.TaskBody{Title: "first", Category: "home"})
 	taskKey, userKey := []string{"TASK#ann", "TASK#" + task.ID}, []string{"USER#ann", "METADATA"}
@@ -52,9 +46,9 @@ func TestWritesKeepExtra(t *testing.T) {
 			return err
 		},
 	} {
-		added = w.tables.KeepsExtra(t, platform, "Task", taskKey, change)
+		added = w.KeepsExtra(t, platform, "Task", taskKey, change)
 	}
-	w.tables.KeepsExtra(t, platform, "User", userKey, func() error {
+	w.KeepsExtra(t, platform, "User", userKey, func() error {
 		_, err := w.UpdateUser(ctx, "ann", todo.UserBody{Email: "ann@example.com", Name: "Ann the second"})
 		return err
 	})
@@ -74,12 +68,12 @@ func TestWritesKeepExtra(t *testing.T) {
 		t.Fatal(complete, err)
 	}
 	late := expression.Set(dynamo.Name("added_task"), expression.Value("late"))
-	written, err := dynamo.Satisfied(as(dynamotest.Team).Update(ctx, "SetExtra", []any{taskKey[0], taskKey[1]}, late,
+	written, err := dynamo.Satisfied(w.As(t, dynamotest.Team).Update(ctx, "SetExtra", []any{taskKey[0], taskKey[1]}, late,
 		expression.ConditionBuilder{}, nil))
 	if written || err != nil {
 		t.Errorf("a late write made an item of a deleted user: %t, %v", written, err)
 	}
-	if left := w.items(t); len(left) > 0 {
+	if left := w.Items(t, "AppData"); len(left) > 0 {
 		t.Errorf("the deletion left %v", left)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/historytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema/problem"
@@ -59,7 +60,7 @@ func TestTaskHistories(t *testing.T) {
 	}
 	render := func(task todo.Task, err error) string {
 		if err != nil {
-			return historytest.Error(err, errKilled)
+			return historytest.Error(err, worldtest.ErrKilled)
 		}
 		task.ID = ""
 		return fmt.Sprintf("%+v", task)
@@ -85,9 +86,9 @@ func TestTaskHistories(t *testing.T) {
 			return next, render(next, nil)
 		}),
 	})
-	w.tables.Wire.Answers(dynamotest.Refusing)
-	dies := dynamotest.Dying(errKilled)
-	w.tables.Recorder.Faults(dies, dies)
+	w.Wire.Answers(dynamotest.Refusing)
+	dies := dynamotest.Dying(worldtest.ErrKilled)
+	w.Recorder.Faults(dies, dies)
 	h.Together(6, 15, func(_, number int) (taskCall, func() string) {
 		call := taskCall{id: tasks[rand.IntN(len(tasks))], version: max(0, rand.IntN(15)-4), do: []string{
 			"GET", fmt.Sprintf(`{"title":"title %d"}`, rand.IntN(100)), `{"description":"new"}`,
@@ -110,8 +111,7 @@ func TestTaskHistories(t *testing.T) {
 			return render(w.ChangeTask(ctx, "ada", call.id, changeOf(call), call.version))
 		}
 	})
-	w.tables.Wire.Answers(nil)
-	w.tables.Recorder.Faults(nil, nil)
+	w.Heal()
 	h.Judge(t)
 	w.check(t)
 }
@@ -187,7 +187,7 @@ func (h *history) drawTask(r *rapid.T) string {
 // keeps the answer. died says that the process did not live to answer.
 func (h *history) request(r *rapid.T, user, key string, do func(context.Context) (any, error)) (answer string,
 	err error, died bool) {
-	claim, replay, err := h.world.keys.Begin(h.t.Context(), user, key, []byte(key), time.Second)
+	claim, replay, err := h.world.IdempotencyKeys.Begin(h.t.Context(), user, key, []byte(key), time.Second)
 	if err != nil {
 		r.Fatalf("%s of %s: claim: %v", key, user, err)
 	}
@@ -204,19 +204,16 @@ func (h *history) request(r *rapid.T, user, key string, do func(context.Context)
 	switch fault {
 	case "conflict", "condition":
 		code := map[string]string{"conflict": "TransactionConflict", "condition": "ConditionalCheckFailed"}[fault]
-		h.world.tables.Wire.Answers(canceledOnce(code))
-	case "killed before":
-		h.world.tables.Recorder.Faults(killedAt(rapid.IntRange(0, 4).Draw(r, "requests until then")), nil)
-	case "killed after":
-		h.world.tables.Recorder.Faults(nil, killedAt(rapid.IntRange(0, 4).Draw(r, "requests until then")))
+		h.world.Cancel(1, code)
+	case "killed before", "killed after":
+		h.world.Kill(rapid.IntRange(0, 4).Draw(r, "requests until then"), fault == "killed after")
 	}
 	h.fault = ""
 	result, err := do(ctx)
 	answer = render(result)
-	h.world.tables.Recorder.Faults(nil, nil)
-	h.world.tables.Wire.Answers(nil)
-	if errors.Is(err, errKilled) {
-		h.world.advance(2 * time.Second) // its lease ends
+	h.world.Heal()
+	if errors.Is(err, worldtest.ErrKilled) {
+		h.world.Advance(2 * time.Second) // its lease ends
 		return "", nil, true
 	}
 	kept, isKept := claim.Kept()
@@ -228,7 +225,7 @@ func (h *history) request(r *rapid.T, user, key string, do func(context.Context)
 		if err != nil {
 			response = idempotency.Response{Status: 400, Body: []byte("error: " + err.Error())}
 		}
-		if err := h.world.keys.Settle(h.t.Context(), claim, response); err != nil {
+		if err := h.world.IdempotencyKeys.Settle(h.t.Context(), claim, response); err != nil {
 			r.Fatalf("%s of %s: settle: %v", key, user, err)
 		}
 	}
@@ -276,7 +273,7 @@ func (h *history) Fault(r *rapid.T) {
 }
 
 // Time passes.
-func (h *history) Time(*rapid.T) { h.world.advance(time.Hour) }
+func (h *history) Time(*rapid.T) { h.world.Advance(time.Hour) }
 
 // CreateUser makes someone a user.
 func (h *history) CreateUser(r *rapid.T) {
@@ -314,7 +311,7 @@ func (h *history) readUser(r *rapid.T, user string, want todo.UserBody) {
 // DeleteUser deletes one, or begins to.
 func (h *history) DeleteUser(r *rapid.T) {
 	user, inHurry := usersGenerator.Draw(r, "user"), rapid.Bool().Draw(r, "without time")
-	answer, ok := h.do(r, user, "delete user", h.model.deletes(user, h.world.clock()),
+	answer, ok := h.do(r, user, "delete user", h.model.deletes(user, h.world.Now()),
 		func(ctx context.Context) (any, error) {
 			if inHurry {
 				ctx = todotest.Hurried(ctx)
@@ -323,7 +320,7 @@ func (h *history) DeleteUser(r *rapid.T) {
 			return todo.Erased{Complete: complete}, err
 		})
 	if ok {
-		h.model.gone(user, answer == render(todo.Erased{Complete: true}), h.world.clock())
+		h.model.gone(user, answer == render(todo.Erased{Complete: true}), h.world.Now())
 	}
 }
 
@@ -383,7 +380,7 @@ func (h *history) change(r *rapid.T, name string, edit func(todo.Task) todo.Task
 	user, id := usersGenerator.Draw(r, "user"), h.drawTask(r)
 	current := h.model.tasks[user][id].Version
 	version := rapid.SampledFrom([]int{0, 0, current, current + 1}).Draw(r, "if version")
-	before := todo.At(h.world.clock())
+	before := todo.At(h.world.Now())
 	want, wantErr := h.model.change(user, id, version, before, edit)
 	answer, ok := h.do(r, user, name, wantErr, func(ctx context.Context) (any, error) {
 		return do(ctx, user, id, version)
@@ -392,7 +389,7 @@ func (h *history) change(r *rapid.T, name string, edit func(todo.Task) todo.Task
 		return
 	}
 	if got, err := h.world.GetTask(h.t.Context(), user, id); err == nil && want.UpdatedAt == before &&
-		todo.At(h.world.clock()) != before {
+		todo.At(h.world.Now()) != before {
 		// It died, and may have been done at either moment.
 		if want.CompletedAt == want.UpdatedAt {
 			want.CompletedAt = got.UpdatedAt
@@ -408,7 +405,7 @@ func (h *history) change(r *rapid.T, name string, edit func(todo.Task) todo.Task
 // DeleteTask deletes a task.
 func (h *history) DeleteTask(r *rapid.T) {
 	user, id := usersGenerator.Draw(r, "user"), h.drawTask(r)
-	_, want := h.model.change(user, id, 0, todo.At(h.world.clock()), func(t todo.Task) todo.Task { return t })
+	_, want := h.model.change(user, id, 0, todo.At(h.world.Now()), func(t todo.Task) todo.Task { return t })
 	h.do(r, user, "delete", want, func(ctx context.Context) (any, error) {
 		return nil, h.world.DeleteTask(ctx, user, id, 0)
 	})
@@ -464,7 +461,7 @@ func (h *history) changeMany(
 		}
 	}
 	for _, id := range all {
-		if _, err := changes(id, todo.At(h.world.clock())); err == nil {
+		if _, err := changes(id, todo.At(h.world.Now())); err == nil {
 			changed = append(changed, id)
 		}
 	}

@@ -73,7 +73,7 @@ func TestFiltersAndOrders(t *testing.T) {
 	days := []todo.Date{"", "2026-03-27", "2026-03-28", "2026-03-29", "2026-12-31"}
 	categories := []todo.Text{"", "work", "work item", "home"}
 	for i := range 120 {
-		w.advance(time.Second)
+		w.Advance(time.Second)
 		all = append(all, w.task(t, "ada", todo.TaskBody{
 			Title:       fmt.Sprintf("Task %d %s", i, []string{"Milk", "BREAD", "Ärger"}[i%3]),
 			Description: []todo.Text{"", "now, bread"}[i/3%2],
@@ -153,7 +153,7 @@ func TestOverdue(t *testing.T) {
 		{time.Date(2026, 3, 28, 10, 0, 0, 0, time.UTC), "Pacific/Kiritimati", "2026-03-29"},
 		{time.Date(2026, 3, 29, 10, 59, 59, 0, time.UTC), "Pacific/Pago_Pago", "2026-03-28"},
 	} {
-		w.now = test.now
+		w.MoveTo(test.now)
 		var want []string
 		for _, day := range []todo.Date{"2026-03-27", "2026-03-28", "2026-03-29"} {
 			if day < test.today {
@@ -212,7 +212,7 @@ func TestEqualCategories(t *testing.T) {
 	var want []string // newest first
 	var earlier []todo.Task
 	for i := range 12 {
-		w.advance(time.Second)
+		w.Advance(time.Second)
 		task := w.task(t, "ada", todo.TaskBody{Category: []todo.Text{composed, decomposed}[i%2]})
 		if i%4 == 3 {
 			earlier = append(earlier, task)
@@ -222,7 +222,7 @@ func TestEqualCategories(t *testing.T) {
 	w.task(t, "ada", todo.TaskBody{Category: "cafe"})
 	w.check(t)
 	for _, task := range earlier {
-		_, err := w.tables.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
+		_, err := w.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
 			TableName: aws.String("AppData"), UpdateExpression: aws.String("SET GSI4SK = :key"),
 			Key: dynamo.Item{"PK": &types.AttributeValueMemberS{Value: "TASK#ada"},
 				"SK": &types.AttributeValueMemberS{Value: "TASK#" + task.ID}},
@@ -297,12 +297,12 @@ func TestSearchEndsInTime(t *testing.T) {
 func (w *world) fill(t testing.TB, user string, n int, in todo.TaskBody, title func(i int) string) []string {
 	t.Helper()
 	in.Title = title(0)
-	first, err := (&service.Service{DB: w.withoutFaults(t, "todoapi"), Clock: func() time.Time {
+	first, err := (&service.Service{DB: w.Beside(t, "todoapi"), Clock: func() time.Time {
 		return start
 	}}).CreateTask(t.Context(), user, in)
 	must(t, err)
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-	stored, err := w.tables.Client.GetItem(t.Context(), &awsdynamodb.GetItemInput{
+	stored, err := w.Client.GetItem(t.Context(), &awsdynamodb.GetItemInput{
 		TableName: aws.String("AppData"), Key: dynamo.Item{"PK": text("TASK#" + user), "SK": text("TASK#" + first.ID)},
 	})
 	must(t, err)
@@ -325,14 +325,14 @@ func (w *world) fill(t testing.TB, user string, n int, in todo.TaskBody, title f
 		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
 	}
 	for batch := range slices.Chunk(puts, 25) {
-		output, err := w.tables.Client.BatchWriteItem(t.Context(),
+		output, err := w.Client.BatchWriteItem(t.Context(),
 			&awsdynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"AppData": batch}})
 		must(t, err)
 		if len(output.UnprocessedItems) > 0 {
 			t.Fatal("items were not stored")
 		}
 	}
-	_, err = w.tables.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
+	_, err = w.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
 		TableName: aws.String("AppData"), Key: dynamo.Item{"PK": text("COUNTS#" + user), "SK": text("METADATA")},
 		UpdateExpression: aws.String("ADD #status :more, #priority :more"),
 		ExpressionAttributeNames: map[string]string{"#status": string(first.Status),
@@ -358,9 +358,9 @@ func TestManyTasks(t *testing.T) {
 	})
 	w.check(t)
 
-	w.tables.Recorder.Requests()
+	w.Recorder.Requests()
 	units := func() (requests int, units float64) {
-		for _, r := range w.tables.Recorder.Requests() {
+		for _, r := range w.Recorder.Requests() {
 			requests++
 			units += r.Units
 		}
@@ -412,7 +412,7 @@ func TestManyTasks(t *testing.T) {
 	}
 
 	// A deletion answers after one write. The erasure has to stop in between, and is carried through by another.
-	claimed, _ := w.claimed(t, ctx, "ada", "delete")
+	claimed, _ := w.Claim(t, ctx, "ada", "delete")
 	units()
 	if complete, err := w.DeleteUser(claimed, "ada"); err != nil || complete {
 		t.Fatalf("got %v, %v", complete, err)
@@ -421,11 +421,11 @@ func TestManyTasks(t *testing.T) {
 		t.Errorf("the deletion made %d requests; want four reads and a write", requests)
 	}
 	deletion, _ := w.deletion(t, "ada")
-	w.tables.Recorder.Faults(killedAt(30), nil)
+	w.Kill(30, false)
 	if complete, err := w.eraser.Erase(ctx, deletion); err == nil || complete {
 		t.Fatalf("got %v, %v", complete, err)
 	}
-	w.tables.Recorder.Faults(nil, nil)
+	w.Heal()
 	if complete, err := w.eraser.Erase(ctx, deletion); err != nil || !complete {
 		t.Fatalf("got %v, %v", complete, err)
 	}
@@ -445,7 +445,7 @@ func TestPagesWhileTasksChange(t *testing.T) {
 	for _, f := range []todo.TaskFilter{{Limit: 100}, {Limit: 100, Status: todo.Pending}} {
 		seen := map[string]bool{}
 		gone := map[string]bool{}
-		w.now = start.Add(24 * time.Hour)
+		w.MoveTo(start.Add(24 * time.Hour))
 		for i := 0; ; i++ {
 			page, err := w.ListTasks(ctx, "ada", f)
 			must(t, err)

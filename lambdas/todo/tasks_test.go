@@ -11,10 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
-	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
-	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
 
@@ -33,8 +31,8 @@ func TestNoChange(t *testing.T) {
 	in := todo.TaskBody{Title: "t", Description: "d", Status: todo.Completed, Priority: todo.Urgent, Category: "c",
 		DueDate: "2026-01-01"}
 	task := w.task(t, "ada", in)
-	w.advance(time.Hour)
-	w.tables.Recorder.Requests()
+	w.Advance(time.Hour)
+	w.Recorder.Requests()
 	for name, do := range map[string]func() (todo.Task, error){
 		"PUT": func() (todo.Task, error) { return w.ReplaceTask(ctx, "ada", task.ID, in, 1) },
 		"PATCH": func() (todo.Task, error) {
@@ -57,7 +55,7 @@ func TestNoChange(t *testing.T) {
 			t.Errorf("%s: got %+v, %v; want %+v", name, got, err, task)
 		}
 	}
-	for _, request := range w.tables.Recorder.Requests() {
+	for _, request := range w.Recorder.Requests() {
 		if request.Action == "TransactWriteItems" {
 			t.Errorf("made %+v", request)
 		}
@@ -77,7 +75,7 @@ func TestTaskIDsAreNotOverwritten(t *testing.T) {
 		t.Errorf("got %+v, %v; want %+v", got, err, first)
 	}
 	// The service takes another id.
-	w.tables.Wire.Answers(canceledOnce("ConditionalCheckFailed"))
+	w.Cancel(1, "ConditionalCheckFailed")
 	if third := w.task(t, "ada", todo.TaskBody{}); third.ID == first.ID {
 		t.Error("the same id again")
 	}
@@ -130,7 +128,7 @@ func TestUsersNamespaces(t *testing.T) {
 			}
 		}
 	}
-	claimed, _ := w.claimed(t, ctx, "ada", "delete")
+	claimed, _ := w.Claim(t, ctx, "ada", "delete")
 	complete, err := w.DeleteUser(claimed, "ada")
 	if err != nil || !complete {
 		t.Fatalf("delete ada: %v, %v", complete, err)
@@ -155,7 +153,7 @@ func TestSetStatuses(t *testing.T) {
 	}
 	w.changed(t, all[3], todo.TaskChangeBody{Status: new(todo.Completed)})
 	must(t, w.DeleteTask(ctx, "ada", all[7], 0))
-	w.tables.Recorder.Requests()
+	w.Recorder.Requests()
 	result, err := w.SetStatuses(ctx, "ada", all, todo.InProgress)
 	must(t, err)
 	if len(result.Changed) != 48 || result.Changed[0] != all[0] || len(result.Failed) != 2 {
@@ -164,7 +162,7 @@ func TestSetStatuses(t *testing.T) {
 	refused(t, result.Failed, all[3], todo.ErrTaskCompleted)
 	refused(t, result.Failed, all[7], todo.ErrTaskNotFound)
 	transactions := 0
-	for _, request := range w.tables.Recorder.Requests() {
+	for _, request := range w.Recorder.Requests() {
 		if request.Action == "TransactWriteItems" {
 			transactions++
 			t.Logf("48 tasks in a transaction of %.0f WCU", request.Units)
@@ -209,7 +207,7 @@ func TestMoveOverdue(t *testing.T) {
 	want := map[string]todo.Task{}
 	for _, task := range before {
 		if task.ID == all[0] || task.ID == all[1] {
-			task.DueDate, task.Version, task.UpdatedAt = day, task.Version+1, todo.At(w.clock())
+			task.DueDate, task.Version, task.UpdatedAt = day, task.Version+1, todo.At(w.Now())
 		}
 		want[task.ID] = task
 	}
@@ -245,7 +243,7 @@ func TestDeleteCompleted(t *testing.T) {
 				}
 				want -= deleted.Deleted
 			}
-			claimed, claim := w.claimed(t, ctx, "ada", "key")
+			claimed, claim := w.Claim(t, ctx, "ada", "key")
 			deleted, err := w.DeleteCompleted(claimed, "ada")
 			if err != nil || deleted != (todo.CompletedDeleted{Action: todo.DeleteCompleted, Deleted: want}) {
 				t.Errorf("got %+v, %v; want %d", deleted, err, want)
@@ -271,16 +269,11 @@ func TestDeleteCompletedMeetsOthers(t *testing.T) {
 	for range 5 {
 		all = append(all, w.task(t, "ada", todo.TaskBody{Status: todo.Completed}).ID)
 	}
-	other := &service.Service{DB: w.withoutFaults(t, "todoapi"), CursorKey: cursorKey}
-	done := false
-	w.tables.Recorder.Faults(func(operation schema.Action) error {
-		if operation == "TransactWriteItems" && !done {
-			done = true
-			must(t, second(other.ChangeTask(ctx, "ada", all[0], todo.TaskChangeBody{Priority: new(todo.High)}, 0)))
-			must(t, other.DeleteTask(ctx, "ada", all[1], 0))
-		}
-		return nil
-	}, nil)
+	other := w.beside(t)
+	w.Meanwhile(func() {
+		must(t, second(other.ChangeTask(ctx, "ada", all[0], todo.TaskChangeBody{Priority: new(todo.High)}, 0)))
+		must(t, other.DeleteTask(ctx, "ada", all[1], 0))
+	})
 	deleted, err := w.DeleteCompleted(ctx, "ada")
 	if err != nil || deleted != (todo.CompletedDeleted{Action: todo.DeleteCompleted, Deleted: 4}) {
 		t.Errorf("got %+v, %v; want 4", deleted, err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
@@ -35,18 +36,11 @@ func TestUserMeetsOthers(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.user(t, "ada")
-			ctx, _ := w.claimed(t, t.Context(), "ada", name)
-			other := &service.Service{DB: w.withoutFaults(t, "todoapi")}
-			change := sync.OnceFunc(func() {
-				must(t, second(other.UpdateUser(t.Context(), "ada",
+			ctx, _ := w.Claim(t, t.Context(), "ada", name)
+			w.Meanwhile(func() {
+				must(t, second(w.beside(t).UpdateUser(t.Context(), "ada",
 					todo.UserBody{Email: "first@example.com", Name: "First"})))
 			})
-			w.tables.Recorder.Faults(func(operation schema.Action) error {
-				if operation == schema.TransactWriteItems {
-					change()
-				}
-				return nil
-			}, nil)
 			must(t, do(ctx, w))
 			w.check(t)
 			if left := w.left(t, "ada"); name == "deletion" && len(left) != 1 {
@@ -106,28 +100,25 @@ func TestDeletionAtOnce(t *testing.T) {
 				w.task(t, "ada", in)
 			}
 			for _, key := range []string{"first", "second"} {
-				claimed, _ := w.claimed(t, ctx, "ada", key)
+				claimed, _ := w.Claim(t, ctx, "ada", key)
 				must(t, second(w.UpdateUser(claimed, "ada", todo.UserBody{Email: "ada@example.com", Name: key})))
 			}
 			if next := test.meanwhile; next != nil {
 				task := w.list(t, "ada", todo.TaskFilter{Limit: 1})[0]
-				other := &service.Service{DB: w.withoutFaults(t, "todoapi"), Clock: w.clock}
-				w.tables.Recorder.Faults(func(operation schema.Action) error {
-					if operation == schema.TransactWriteItems && len(next) > 0 {
-						must(t, next[0](ctx, other, task))
-						next = next[1:]
-					}
-					return nil
-				}, nil)
+				var all []func()
+				for _, do := range next {
+					all = append(all, func() { must(t, do(ctx, w.beside(t), task)) })
+				}
+				w.Meanwhile(all...)
 			}
-			claimed, _ := w.claimed(t, ctx, "ada", "delete")
-			w.tables.Recorder.Requests()
+			claimed, _ := w.Claim(t, ctx, "ada", "delete")
+			w.Recorder.Requests()
 			complete, err := w.DeleteUser(claimed, "ada")
 			if err != nil || complete != (name != "more") {
 				t.Fatalf("got %v, %v", complete, err)
 			}
 			writes := 0
-			for _, made := range w.tables.Recorder.Requests() {
+			for _, made := range w.Recorder.Requests() {
 				if made.Action == schema.TransactWriteItems {
 					writes++
 				}
@@ -142,8 +133,8 @@ func TestDeletionAtOnce(t *testing.T) {
 			if (writes == 1) != test.atOnce {
 				t.Errorf("made %d transactions; want one: %v", writes, test.atOnce)
 			}
-			w.tables.Recorder.Faults(nil, nil)
-			if left := w.left(t, "ada"); len(left) != 1 || w.replay(t, "ada", "delete") != "todo.Erased" {
+			w.Heal()
+			if left := w.left(t, "ada"); len(left) != 1 || w.Kept(t, "ada", "delete") != "todo.Erased" {
 				t.Errorf("left are %v, want the request's own key", left)
 			}
 			if left := w.left(t, "bob"); len(left) != 4 {
@@ -168,12 +159,12 @@ func deletable(t testing.TB, w *world) {
 	}
 	w.fill(t, "ada", 106, in, func(int) string { return in.Title })
 	for i := range 3 {
-		ctx, _ := w.claimed(t, t.Context(), "ada", fmt.Sprint("old ", i))
+		ctx, _ := w.Claim(t, t.Context(), "ada", fmt.Sprint("old ", i))
 		if _, err := w.CreateTask(ctx, "ada", todo.TaskBody{Title: "with a key"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	ctx, _ := w.claimed(t, t.Context(), "bob", "bob's")
+	ctx, _ := w.Claim(t, t.Context(), "bob", "bob's")
 	_, err := w.CreateTask(ctx, "bob", todo.TaskBody{Title: "with a key"})
 	must(t, err)
 }
@@ -204,16 +195,12 @@ func TestDeletionResumes(t *testing.T) {
 func deletionDies(t *testing.T, step int, by string, lost bool) (died bool) {
 	w := newWorld(t)
 	deletable(t, w)
-	claimed, claim := w.claimed(t, t.Context(), "ada", "delete")
-	if lost {
-		w.tables.Recorder.Faults(nil, killedAt(step))
-	} else {
-		w.tables.Recorder.Faults(killedAt(step), nil)
-	}
+	claimed, claim := w.Claim(t, t.Context(), "ada", "delete")
+	w.Kill(step, lost)
 	complete, err := w.DeleteUser(claimed, "ada")
-	w.tables.Recorder.Faults(nil, nil)
+	w.Heal()
 	died = err != nil
-	if died && (complete || !errors.Is(err, errKilled)) {
+	if died && (complete || !errors.Is(err, worldtest.ErrKilled)) {
 		t.Fatalf("at %d: got %v, %v", step, complete, err)
 	}
 	_, err = w.GetUser(t.Context(), "ada")
@@ -234,7 +221,7 @@ func deletionDies(t *testing.T, step int, by string, lost bool) (died bool) {
 	}
 	// The same request again: its claim has ended with its lease.
 	if kept, _ := claim.Kept(); kept.Status == 0 {
-		w.advance(2 * time.Minute)
+		w.Advance(2 * time.Minute)
 		answer := w.replayOrDelete(t, "ada", "delete")
 		if answer == "incomplete" {
 			if deletion, ok := w.deletion(t, "ada"); ok {
@@ -259,7 +246,7 @@ func deletionDies(t *testing.T, step int, by string, lost bool) (died bool) {
 // deletion is what the stream tells of a deletion that goes on.
 func (w *world) deletion(t testing.TB, user string) (service.Deletion, bool) {
 	t.Helper()
-	for _, item := range w.items(t) {
+	for _, item := range w.Items(t, "AppData") {
 		if item["PK"] == "COUNTS#"+user && textOf(item, "deletion") != "" {
 			return service.Deletion{User: user, ID: textOf(item, "deletion")}, true
 		}
@@ -271,7 +258,7 @@ func (w *world) deletion(t testing.TB, user string) (service.Deletion, bool) {
 // answered with, or what it comes to.
 func (w *world) replayOrDelete(t testing.TB, user, key string) string {
 	t.Helper()
-	claim, replay, err := w.keys.Begin(t.Context(), user, key, []byte("request "+key), time.Minute)
+	claim, replay, err := w.IdempotencyKeys.Begin(t.Context(), user, key, []byte("request "+key), time.Minute)
 	must(t, err)
 	if replay != nil {
 		return string(replay.Body)
@@ -300,7 +287,7 @@ func TestDeletionGoesOn(t *testing.T) {
 	deletable(t, w)
 	in := todo.UserBody{Email: "ada@example.com", Name: "Ada"}
 
-	claimed, claim := w.claimed(t, todotest.Hurried(t.Context()), "ada", "delete")
+	claimed, claim := w.Claim(t, todotest.Hurried(t.Context()), "ada", "delete")
 	if complete, err := w.DeleteUser(claimed, "ada"); err != nil || complete {
 		t.Fatalf("without time: got %v, %v", complete, err)
 	}
@@ -309,7 +296,7 @@ func TestDeletionGoesOn(t *testing.T) {
 	}
 	_, err := w.CreateUser(ctx, "ada", in)
 	is(t, err, todo.ErrUserBeingDeleted)
-	other, _ := w.claimed(t, ctx, "ada", "another delete")
+	other, _ := w.Claim(t, ctx, "ada", "another delete")
 	_, err = w.DeleteUser(other, "ada")
 	is(t, err, todo.ErrUserBeingDeleted)
 	_, err = w.UpdateUser(ctx, "ada", in)
@@ -366,7 +353,7 @@ func TestUserBeingDeletedIsNone(t *testing.T) {
 	if complete, err := w.DeleteUser(todotest.Hurried(ctx), "ada"); err != nil || complete {
 		t.Fatalf("got %v, %v", complete, err)
 	}
-	stored := w.items(t)
+	stored := w.Items(t, "AppData")
 
 	type method func(user string) (any, error)
 	change := func(id string, c todo.TaskChangeBody, ifVersion int) method {
@@ -425,7 +412,7 @@ func TestUserBeingDeletedIsNone(t *testing.T) {
 	if err != nil || len(page.Tasks) != 0 || page.Next != "" {
 		t.Errorf("the second page: got %+v, %v", page, err)
 	}
-	if diff := cmp.Diff(sorted(stored), sorted(w.items(t))); diff != "" {
+	if diff := cmp.Diff(sorted(stored), sorted(w.Items(t, "AppData"))); diff != "" {
 		t.Errorf("the table has changed:\n%s", diff)
 	}
 }
@@ -440,7 +427,7 @@ func sorted(items []map[string]any) []map[string]any {
 func TestWriteMeetsDeletion(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
-	quick := &service.Service{DB: w.withoutFaults(t, "todoapi"), Clock: w.clock}
+	quick := w.beside(t)
 	for name, do := range map[string]func(user string, task todo.Task) error{
 		"title": func(user string, task todo.Task) error {
 			return second(w.ChangeTask(ctx, user, task.ID, todo.TaskChangeBody{Title: new("late")}, 0))
@@ -461,19 +448,13 @@ func TestWriteMeetsDeletion(t *testing.T) {
 	} {
 		w.user(t, name)
 		task := w.task(t, name, todo.TaskBody{DueDate: "2026-01-01"})
-		begin := sync.OnceFunc(func() {
+		w.Meanwhile(func() {
 			if complete, err := quick.DeleteUser(todotest.Hurried(ctx), name); err != nil || complete {
 				t.Errorf("%s: got %v, %v", name, complete, err)
 			}
 		})
-		w.tables.Recorder.Faults(func(operation schema.Action) error {
-			if operation == schema.TransactWriteItems {
-				begin()
-			}
-			return nil
-		}, nil)
 		is(t, do(name, task), todo.ErrUserNotFound)
-		w.tables.Recorder.Faults(nil, nil)
+		w.Heal()
 		if got, _, err := w.Stored(ctx, name, task.ID); err != nil || got != task {
 			t.Errorf("%s: the task is %+v, %v", name, got, err)
 		}
@@ -485,7 +466,7 @@ func TestWriteMeetsDeletion(t *testing.T) {
 func TestRequestsMeetDeletion(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
-	other := &service.Service{DB: w.withoutFaults(t, "todoapi"), Clock: w.clock}
+	other := w.beside(t)
 	for name, do := range map[string]func(ctx context.Context, user string) error{
 		"delete": func(ctx context.Context, user string) error { return second(w.DeleteUser(ctx, user)) },
 		"create": func(ctx context.Context, user string) error {
@@ -496,27 +477,19 @@ func TestRequestsMeetDeletion(t *testing.T) {
 		},
 	} {
 		w.user(t, name)
-		claimed, _ := w.claimed(t, ctx, name, "key")
-		deletes := sync.OnceFunc(func() {
-			deleting, _ := w.claimed(t, ctx, name, "deletion")
+		claimed, _ := w.Claim(t, ctx, name, "key")
+		w.Meanwhile(func() {
+			deleting, _ := w.Claim(t, ctx, name, "deletion")
 			if complete, err := other.DeleteUser(deleting, name); err != nil || !complete {
 				t.Errorf("%s: got %v, %v", name, complete, err)
 			}
-		})
-		transactions := 0
-		w.tables.Recorder.Faults(func(operation schema.Action) error {
-			if operation == schema.TransactWriteItems {
-				transactions++
-				deletes()
-			}
-			return nil
-		}, nil)
+		}, func() { t.Errorf("%s: writes again", name) })
 		is(t, do(claimed, name), idempotency.ErrClaimLost)
-		w.tables.Recorder.Faults(nil, nil)
-		again, _ := w.claimed(t, ctx, name, "key")
+		w.Heal()
+		again, _ := w.Claim(t, ctx, name, "key")
 		is(t, do(again, name), todo.ErrUserNotFound)
-		if left := w.left(t, name); transactions != 1 || len(left) != 2 {
-			t.Errorf("%s: after %d transactions left are %v, want the two keys", name, transactions, left)
+		if left := w.left(t, name); len(left) != 2 {
+			t.Errorf("%s: left are %v, want the two keys", name, left)
 		}
 	}
 	w.check(t)
@@ -528,26 +501,26 @@ func TestAbandonedDeletion(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
 	deletable(t, w)
-	first, claim := w.claimed(t, todotest.Hurried(ctx), "ada", "delete")
+	first, claim := w.Claim(t, todotest.Hurried(ctx), "ada", "delete")
 	if complete, err := w.DeleteUser(first, "ada"); err != nil || complete {
 		t.Fatalf("got %v, %v", complete, err)
 	}
-	must(t, w.keys.Settle(ctx, claim, idempotency.Response{Status: 202, Body: []byte("going on")}))
-	w.advance(15*time.Minute - time.Second)
-	again, claim := w.claimed(t, ctx, "ada", "again")
+	must(t, w.IdempotencyKeys.Settle(ctx, claim, idempotency.Response{Status: 202, Body: []byte("going on")}))
+	w.Advance(15*time.Minute - time.Second)
+	again, claim := w.Claim(t, ctx, "ada", "again")
 	_, err := w.DeleteUser(again, "ada")
 	is(t, err, todo.ErrUserBeingDeleted)
-	must(t, w.keys.Release(ctx, claim))
-	w.advance(time.Second)
-	again, _ = w.claimed(t, ctx, "ada", "again")
+	must(t, w.IdempotencyKeys.Release(ctx, claim))
+	w.Advance(time.Second)
+	again, _ = w.Claim(t, ctx, "ada", "again")
 	if complete, err := w.DeleteUser(again, "ada"); err != nil || !complete {
 		t.Fatalf("got %v, %v", complete, err)
 	}
 	if left := w.left(t, "ada"); len(left) != 2 {
 		t.Errorf("left are %v, want two keys", left)
 	}
-	if first, second := w.replay(t, "ada", "delete"),
-		w.replay(t, "ada", "again"); first != "going on" || second != "todo.Erased" {
+	if first, second := w.Kept(t, "ada", "delete"),
+		w.Kept(t, "ada", "again"); first != "going on" || second != "todo.Erased" {
 		t.Errorf("the requests are answered with %q and %q", first, second)
 	}
 	w.user(t, "ada")
@@ -572,24 +545,24 @@ func TestEraserMeetsReturnedUser(t *testing.T) {
 				t.Fatalf("got %v, %v", complete, err)
 			}
 			deletion, _ := w.deletion(t, "ada")
-			quick := &service.Service{DB: w.withoutFaults(t, "todoapi"), Clock: w.clock}
+			quick := w.beside(t)
 			var kept []todo.Task
 			back := sync.OnceFunc(func() {
-				eraser := service.Service{DB: w.withoutFaults(t, "eraser")}
+				eraser := service.Service{DB: w.Beside(t, "eraser")}
 				if complete, err := eraser.Erase(ctx, deletion); err != nil || !complete {
 					t.Errorf("got %v, %v", complete, err)
 				}
-				w.advance(15 * time.Second)
+				w.Advance(15 * time.Second)
 				must(t, second(quick.CreateUser(ctx, "ada", todo.UserBody{Email: "back@example.com", Name: "Ada"})))
 				for i := range keys {
-					ctx, _ := w.claimed(t, ctx, "ada", fmt.Sprint("old ", i))
+					ctx, _ := w.Claim(t, ctx, "ada", fmt.Sprint("old ", i))
 					task, err := quick.CreateTask(ctx, "ada", todo.TaskBody{Title: "after"})
 					must(t, err)
 					kept = append(kept, task)
 				}
 			})
 			var made atomic.Int64
-			w.tables.Recorder.Faults(func(operation schema.Action) error {
+			w.Recorder.Faults(func(operation schema.Action) error {
 				if operation == stop.operation && made.Add(1) >= stop.before {
 					back()
 				}
@@ -598,12 +571,12 @@ func TestEraserMeetsReturnedUser(t *testing.T) {
 			if complete, err := w.eraser.Erase(ctx, deletion); err != nil || !complete {
 				t.Errorf("got %v, %v", complete, err)
 			}
-			w.tables.Recorder.Faults(nil, nil)
+			w.Recorder.Faults(nil, nil)
 			for i, task := range kept {
 				if got, err := w.GetTask(ctx, "ada", task.ID); err != nil || got != task {
 					t.Errorf("got %+v, %v", got, err)
 				}
-				if answer := w.replay(t, "ada", fmt.Sprint("old ", i)); answer != "todo.Task" {
+				if answer := w.Kept(t, "ada", fmt.Sprint("old ", i)); answer != "todo.Task" {
 					t.Errorf("the request for task %d is answered with %q", i, answer)
 				}
 			}
@@ -620,26 +593,17 @@ func TestRequestMeetsReturnedUser(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
 	w.user(t, "ada")
-	claimed, _ := w.claimed(t, ctx, "ada", "delete")
-	other := &service.Service{DB: w.withoutFaults(t, "todoapi"), Clock: w.clock}
-	transactions := 0
-	w.tables.Recorder.Faults(func(operation schema.Action) error {
-		if operation != schema.TransactWriteItems {
-			return nil
-		}
-		switch transactions++; transactions {
-		case 1: // what was read is not all any more: the deletion takes more than one write
-			return second(other.CreateTask(ctx, "ada", todo.TaskBody{Title: "late"}))
-		case 3: // the answer is to be kept
-			deletion, _ := w.deletion(t, "ada")
-			must(t, second((&service.Service{DB: w.withoutFaults(t, "eraser")}).Erase(ctx, deletion)))
-			w.user(t, "ada")
-		}
-		return nil
-	}, nil)
+	claimed, _ := w.Claim(t, ctx, "ada", "delete")
+	w.Meanwhile(func() { // what was read is not all any more: the deletion takes more than one write
+		must(t, second(w.beside(t).CreateTask(ctx, "ada", todo.TaskBody{Title: "late"})))
+	}, func() {}, func() { // the answer is to be kept
+		deletion, _ := w.deletion(t, "ada")
+		must(t, second((&service.Service{DB: w.Beside(t, "eraser")}).Erase(ctx, deletion)))
+		w.user(t, "ada")
+	})
 	complete, err := w.DeleteUser(claimed, "ada")
-	w.tables.Recorder.Faults(nil, nil)
-	if answer := w.replay(t, "ada", "delete"); err != nil || !complete || answer != "todo.Erased" {
+	w.Heal()
+	if answer := w.Kept(t, "ada", "delete"); err != nil || !complete || answer != "todo.Erased" {
 		t.Errorf("got %v, %v, and the answer %q", complete, err, answer)
 	}
 	w.task(t, "ada", todo.TaskBody{})
@@ -693,24 +657,27 @@ func TestAnswersAreKeptWithTheWork(t *testing.T) {
 			task := w.task(t, "ada", todo.TaskBody{DueDate: "2026-01-01"})
 			w.task(t, "ada", todo.TaskBody{Status: todo.Completed})
 
-			zombie, _ := w.claimed(t, ctx, "ada", "key")
-			w.advance(2 * time.Minute)
-			claimed, _ := w.claimed(t, ctx, "ada", "key")
+			zombie, _ := w.Claim(t, ctx, "ada", "key")
+			w.Advance(2 * time.Minute)
+			claimed, _ := w.Claim(t, ctx, "ada", "key")
 			before := len(w.left(t, "ada"))
 			if name != "delete user" { // it is done in steps that may be repeated
 				is(t, test.do(zombie, w, task), idempotency.ErrClaimLost)
-				if after := len(w.left(t, "ada")); after != before || w.replay(t, "ada", "key") != "running" {
+				if after := len(w.left(t, "ada")); after != before || w.Kept(t, "ada", "key") != "running" {
 					t.Errorf("the dead attempt changed something: %d items, then %d", before, after)
 				}
 			}
 			// The answer to the transaction is lost on the way; the next attempt finds it.
-			w.tables.Recorder.Faults(nil, once(retry.ErrBusy))
-			if name == "delete user" {
-				w.tables.Recorder.Faults(nil, nil)
-			}
+			lost := sync.OnceValue(func() error { return retry.ErrBusy })
+			w.Recorder.Faults(nil, func(operation schema.Action) error {
+				if operation != schema.TransactWriteItems || name == "delete user" {
+					return nil
+				}
+				return lost()
+			})
 			_ = test.do(claimed, w, task)
-			w.tables.Recorder.Faults(nil, nil)
-			if got := w.replay(t, "ada", "key"); got != test.want {
+			w.Heal()
+			if got := w.Kept(t, "ada", "key"); got != test.want {
 				t.Errorf("the key is answered with %q, want %q", got, test.want)
 			}
 			w.check(t)
@@ -725,7 +692,7 @@ func TestDeletionAgain(t *testing.T) {
 	w := newWorld(t)
 	w.user(t, "ada")
 	for _, again := range []bool{false, true} {
-		_, replayed, err := idempotency.Request{Keys: w.keys, Scope: "ada", Key: "delete", Claim: idempotency.WithWrite,
+		_, replayed, err := idempotency.Request{Keys: w.IdempotencyKeys, Scope: "ada", Key: "delete", Claim: idempotency.WithWrite,
 			Answer: func(any) (idempotency.Response, error) { return idempotency.Response{Status: 204}, nil },
 		}.Do(t.Context(), func(ctx context.Context) (any, error) { return w.DeleteUser(ctx, "ada") })
 		if replayed != again || err != nil {

@@ -1,22 +1,16 @@
 package todo_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 var (
@@ -27,44 +21,24 @@ var (
 // world is the service on an empty table of its own.
 type world struct {
 	*service.Service
-	tables *dynamotest.Tables
+	*worldtest.World
 	eraser *service.Service // as eraser has it; the other one as todoapi has it
-	keys   *idempotency.Keys
-
-	mu  sync.Mutex
-	now time.Time
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{tables: dynamotest.Open(t, todo.Platform().Database), now: start}
-	w.eraser = &service.Service{DB: as(t, w.tables.DB, "eraser"), Clock: w.clock}
-	w.Service = &service.Service{DB: as(t, w.tables.DB, "todoapi"), CursorKey: cursorKey, Clock: w.clock}
-	w.keys = service.Keys(w.DB)
-	w.keys.Clock = w.clock
+	w := &world{World: worldtest.New(t, todo.Platform(), start)}
+	w.eraser = &service.Service{DB: w.As(t, "eraser"), Clock: w.Now}
+	w.Service = &service.Service{DB: w.As(t, "todoapi"), CursorKey: cursorKey, Clock: w.Now}
+	w.IdempotencyKeys = service.Keys(w.Service.DB)
+	w.IdempotencyKeys.Clock = w.Now
 	return w
 }
 
-// as is the table as a function has it.
-func as(t testing.TB, db *dynamo.DB, function string) *dynamo.DB {
+// beside is the service in another process.
+func (w *world) beside(t testing.TB) *service.Service {
 	t.Helper()
-	db, err := db.As(todo.Platform(), function)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
-}
-
-func (w *world) clock() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.now
-}
-
-func (w *world) advance(d time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.now = w.now.Add(d)
+	return &service.Service{DB: w.Beside(t, "todoapi"), CursorKey: cursorKey, Clock: w.Now}
 }
 
 // user registers one.
@@ -147,9 +121,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// items reads the whole table.
-func (w *world) items(t testing.TB) []map[string]any { return todotest.Items(t, w.tables) }
-
 func orElse(value, other string) string {
 	if value == "" {
 		return other
@@ -165,7 +136,7 @@ func textOf(item map[string]any, attribute string) string {
 // disagreements are those of all stored items with each other.
 func (w *world) disagreements(t testing.TB) []string {
 	t.Helper()
-	return todotest.Disagreements(w.items(t))
+	return todotest.Disagreements(w.Items(t, "AppData"))
 }
 
 func (w *world) check(t testing.TB) {
@@ -179,87 +150,11 @@ func (w *world) check(t testing.TB) {
 func (w *world) left(t testing.TB, user string) []string {
 	t.Helper()
 	var keys []string
-	for _, item := range w.items(t) {
+	for _, item := range w.Items(t, "AppData") {
 		_, owner, _ := strings.Cut(textOf(item, "PK"), "#")
 		if owner == user || item["user_id"] == user {
 			keys = append(keys, textOf(item, "PK")+" "+textOf(item, "SK"))
 		}
 	}
 	return keys
-}
-
-var errKilled = errors.New("the process is dead")
-
-// killedAt fails the n-th and every later request, counted from 0, as for a process
-// that died before it.
-func killedAt(n int) func(schema.Action) error {
-	var mu sync.Mutex
-	return func(schema.Action) error {
-		mu.Lock()
-		defer mu.Unlock()
-		if n--; n < 0 {
-			return errKilled
-		}
-		return nil
-	}
-}
-
-// once fails the first transaction.
-func once(err error) func(schema.Action) error {
-	var done sync.Once
-	return func(operation schema.Action) (failed error) {
-		if operation == schema.TransactWriteItems {
-			done.Do(func() { failed = err })
-		}
-		return failed
-	}
-}
-
-// canceledOnce cancels the first transaction for that reason at its first write.
-func canceledOnce(code string) func(operation string) dynamotest.Answer {
-	done := false
-	return func(operation string) dynamotest.Answer {
-		if operation != "TransactWriteItems" || done {
-			return dynamotest.Answer{}
-		}
-		done = true
-		return dynamotest.Canceled(code)
-	}
-}
-
-// claimed is a context with a claim on a key, as a request has it. The answer that
-// is kept shows what the store passed.
-func (w *world) claimed(t testing.TB, ctx context.Context, user, key string) (context.Context, *idempotency.Claim) {
-	t.Helper()
-	claim, replay, err := w.keys.Begin(t.Context(), user, key, []byte("request "+key), time.Minute)
-	if err != nil || claim == nil {
-		t.Fatalf("claim: %v, %v", replay, err)
-	}
-	return idempotency.WithClaim(ctx, claim, func(result any) (idempotency.Response, error) {
-		return idempotency.Response{Status: 200, Body: fmt.Appendf(nil, "%T", result)}, nil
-	}), claim
-}
-
-// replay returns the kept answer of the key; "" while there is none.
-func (w *world) replay(t testing.TB, user, key string) string {
-	t.Helper()
-	claim, replay, err := w.keys.Begin(t.Context(), user, key, []byte("request "+key), time.Minute)
-	var running *idempotency.RunningError
-	switch {
-	case errors.As(err, &running):
-		return "running"
-	case err != nil:
-		t.Fatal(err)
-	case claim != nil:
-		return ""
-	}
-	return string(replay.Body)
-}
-
-// withoutFaults is the same table without faults, as a function has it.
-func (w *world) withoutFaults(t testing.TB, function string) *dynamo.DB {
-	t.Helper()
-	db, err := dynamo.New(w.tables.Client, todo.Platform().Database, map[string]string{"AppData": "AppData"})
-	must(t, err)
-	return as(t, db, function)
 }

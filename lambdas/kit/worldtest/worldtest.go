@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -85,14 +86,12 @@ func (w *World) Items(t testing.TB, table string) (items []map[string]any) {
 // ErrKilled is the error of a request whose process is dead.
 var ErrKilled = errors.New("the process is dead")
 
-// Kill lets n requests arrive, and ends the process: all later ones fail. With lost, the answer to the next one gets lost
-// after the engine has carried it out.
+// Kill ends the process after n requests: all later ones fail. With lost, the engine carries out the one after them, and
+// only its answer fails.
 func (w *World) Kill(n int, lost bool) {
-	var mutex sync.Mutex
+	var made atomic.Int64
 	count := func(schema.Action) error {
-		mutex.Lock()
-		defer mutex.Unlock()
-		if n--; n < 0 {
+		if int(made.Add(1)) > n {
 			return ErrKilled
 		}
 		return nil
@@ -106,11 +105,12 @@ func (w *World) Kill(n int, lost bool) {
 
 // Meanwhile runs the functions, each before one transaction, in their order.
 func (w *World) Meanwhile(do ...func()) {
+	var made atomic.Int64
 	w.Recorder.Faults(func(action schema.Action) error {
-		if action == schema.TransactWriteItems && len(do) > 0 {
-			next := do[0]
-			do = do[1:]
-			next()
+		if action == schema.TransactWriteItems {
+			if n := int(made.Add(1)); n <= len(do) {
+				do[n-1]()
+			}
 		}
 		return nil
 	}, nil)

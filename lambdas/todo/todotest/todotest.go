@@ -6,14 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
-
-	"golang.org/x/text/unicode/norm"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"golang.org/x/text/unicode/norm"
 )
 
 type hurried struct{ context.Context }
@@ -23,15 +18,6 @@ func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(2 * time.Sec
 // Hurried returns a context whose deadline is always so near that long work has to stop, and never there, however slow
 // the machine is.
 func Hurried(ctx context.Context) context.Context { return hurried{ctx} }
-
-// Items are all items of the table, which has its logical name.
-func Items(t testing.TB, tables *dynamotest.Tables) (items []map[string]any) {
-	t.Helper()
-	if err := attributevalue.UnmarshalListOfMaps(tables.Stored(t, "AppData"), &items); err != nil {
-		t.Fatal(err)
-	}
-	return items
-}
 
 // sortKeys say, by index, which attribute of a task its sort key is made of, and how the key begins.
 var sortKeys = []struct{ index, attribute, prefix string }{
