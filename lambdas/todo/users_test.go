@@ -279,65 +279,6 @@ func (w *world) replayOrDelete(t testing.TB, user, key string) string {
 	return "incomplete"
 }
 
-// While a deletion goes on, the same request goes on with it; for all others the
-// user is being deleted.
-func TestDeletionGoesOn(t *testing.T) {
-	t.Parallel()
-	ctx, w := t.Context(), newWorld(t)
-	deletable(t, w)
-	in := todo.UserBody{Email: "ada@example.com", Name: "Ada"}
-
-	claimed, claim := w.Claim(t, todotest.Hurried(t.Context()), "ada", "delete")
-	if complete, err := w.DeleteUser(claimed, "ada"); err != nil || complete {
-		t.Fatalf("without time: got %v, %v", complete, err)
-	}
-	if _, ok := claim.Kept(); ok {
-		t.Error("the answer is kept before the work is done")
-	}
-	_, err := w.CreateUser(ctx, "ada", in)
-	is(t, err, todo.ErrUserBeingDeleted)
-	other, _ := w.Claim(t, ctx, "ada", "another delete")
-	_, err = w.DeleteUser(other, "ada")
-	is(t, err, todo.ErrUserBeingDeleted)
-	_, err = w.UpdateUser(ctx, "ada", in)
-	is(t, err, todo.ErrUserNotFound)
-	// The address is free at once.
-	_, err = w.CreateUser(ctx, "carol", in)
-	must(t, err)
-	deletion, ok := w.deletion(t, "ada")
-	if !ok {
-		t.Fatal("no deletion goes on")
-	}
-	eraser := w.eraser
-	if complete, err := eraser.Erase(todotest.Hurried(t.Context()), deletion); complete || err != nil {
-		t.Errorf("without time: got %v, %v", complete, err)
-	}
-	// Two erasures at once do no harm.
-	var wait sync.WaitGroup
-	for range 3 {
-		wait.Go(func() {
-			if complete, err := eraser.Erase(ctx, deletion); !complete || err != nil {
-				t.Errorf("got %v, %v", complete, err)
-			}
-		})
-	}
-	wait.Wait()
-	_, err = w.DeleteUser(ctx, "ada")
-	is(t, err, todo.ErrUserNotFound)
-
-	// The old deletion does not touch a user who comes back, at any point of the deletion.
-	_, err = w.CreateUser(ctx, "ada", todo.UserBody{Email: "back@example.com", Name: "Ada"})
-	must(t, err)
-	kept := w.task(t, "ada", todo.TaskBody{Title: "after"})
-	if complete, err := eraser.Erase(ctx, deletion); !complete || err != nil {
-		t.Errorf("the old deletion again: %v, %v", complete, err)
-	}
-	if got, err := w.GetTask(ctx, "ada", kept.ID); err != nil || got != kept {
-		t.Errorf("got %+v, %v", got, err)
-	}
-	w.check(t)
-}
-
 // From the first write of a deletion on, every method answers as for someone who never
 // was a user, though the tasks are still stored.
 func TestUserBeingDeletedIsNone(t *testing.T) {
@@ -492,38 +433,6 @@ func TestRequestsMeetDeletion(t *testing.T) {
 			t.Errorf("%s: left are %v, want the two keys", name, left)
 		}
 	}
-	w.check(t)
-}
-
-// A deletion that its request and the eraser gave up does not stay for ever: another deletion of
-// the user finishes it.
-func TestAbandonedDeletion(t *testing.T) {
-	t.Parallel()
-	ctx, w := t.Context(), newWorld(t)
-	deletable(t, w)
-	first, claim := w.Claim(t, todotest.Hurried(ctx), "ada", "delete")
-	if complete, err := w.DeleteUser(first, "ada"); err != nil || complete {
-		t.Fatalf("got %v, %v", complete, err)
-	}
-	must(t, w.IdempotencyKeys.Settle(ctx, claim, idempotency.Response{Status: 202, Body: []byte("going on")}))
-	w.Advance(15*time.Minute - time.Second)
-	again, claim := w.Claim(t, ctx, "ada", "again")
-	_, err := w.DeleteUser(again, "ada")
-	is(t, err, todo.ErrUserBeingDeleted)
-	must(t, w.IdempotencyKeys.Release(ctx, claim))
-	w.Advance(time.Second)
-	again, _ = w.Claim(t, ctx, "ada", "again")
-	if complete, err := w.DeleteUser(again, "ada"); err != nil || !complete {
-		t.Fatalf("got %v, %v", complete, err)
-	}
-	if left := w.left(t, "ada"); len(left) != 2 {
-		t.Errorf("left are %v, want two keys", left)
-	}
-	if first, second := w.Kept(t, "ada", "delete"),
-		w.Kept(t, "ada", "again"); first != "going on" || second != "todo.Erased" {
-		t.Errorf("the requests are answered with %q and %q", first, second)
-	}
-	w.user(t, "ada")
 	w.check(t)
 }
 

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
@@ -37,9 +39,10 @@ func newWire(keys idempotency.Claims, log *slog.Logger) *kit.API {
 
 // The answers of every route, in the very bytes of the wire. The commands of the script:
 // "stored" starts a platform with its table, whose items have to agree after each request, "hurried" leaves it so
-// little time that long work stops, "fails NAME" starts one whose operations fail with that error, and "keys NAME" one
-// whose keys do. "more" ends each operation as a deletion of some tasks does. Of a platform with its table, "events" are
-// what its changes have published, and "metrics" what it has counted.
+// little time that long work stops, until "unhurried"; "fails NAME" starts one whose operations fail with that error, and
+// "keys NAME" one whose keys do. "more" ends each operation as a deletion of some tasks does. Of a platform with its table,
+// "events" are what its changes have published, "metrics" what it has counted, and "erase" hands all changes to the
+// eraser, with little time if "hurried" follows.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	failures := map[string]error{
@@ -50,6 +53,7 @@ func TestWire(t *testing.T) {
 	var stored http.Handler
 	var records func() []json.RawMessage
 	var metrics bytes.Buffer
+	var eraser *service.Service
 	httpapitest.Script{Key: schema.KeyHeader, Start: func(t *testing.T, command string) (http.Handler, *worldtest.World) {
 		what, argument, _ := strings.Cut(command, " ")
 		err, known := failures[argument]
@@ -57,6 +61,7 @@ func TestWire(t *testing.T) {
 		case what == "stored":
 			w := worldtest.New(t, todo.Platform(), began())
 			records = triggertest.Stream(t, todo.Platform(), w.Tables, "AppData")
+			eraser = &service.Service{DB: w.As(t, "eraser"), Clock: w.Now}
 			metrics.Reset()
 			keys := service.Keys(w.DB)
 			keys.Clock = w.Now
@@ -82,6 +87,8 @@ func TestWire(t *testing.T) {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				stored.ServeHTTP(w, r.WithContext(todotest.Hurried(r.Context())))
 			}), nil
+		case what == "unhurried":
+			return stored, nil
 		case what == "fails" && known:
 			return httpapitest.Instead(newWire(&httpapitest.Ledger{}, discard()), func(any) error { return err }), nil
 		case what == "more":
@@ -95,6 +102,23 @@ func TestWire(t *testing.T) {
 		t.Fatalf("there is no command %s", command)
 		return nil, nil
 	}, Verbs: map[string]func(string) string{
+		"erase": func(hurried string) (lines string) {
+			ctx := t.Context()
+			if hurried != "" {
+				ctx = todotest.Hurried(ctx)
+			}
+			for _, record := range records() {
+				var change events.DynamoDBEventRecord
+				if err := json.Unmarshal(record, &change); err != nil {
+					t.Fatal(err)
+				}
+				if deletion, ok := service.DeletionOf(change.Change); ok {
+					complete, err := eraser.Erase(ctx, deletion)
+					lines += fmt.Sprintln(deletion.User, "complete:", complete, err)
+				}
+			}
+			return lines
+		},
 		"events": func(string) string {
 			return strings.Join(triggertest.Lines(t, todo.Platform(), service.EventsOf, records(), "user_id", "task_id",
 				"version", "status", "title"), "")
