@@ -28,6 +28,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	shared "github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	askahumanplatform "github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	localrun "github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
@@ -230,9 +231,7 @@ func TestApps(t *testing.T) {
 			runner, err := start(t, localrun.Options{
 				Assembly: filepath.Join(folder, test.assembly), Stacks: test.stacks,
 				NoSchedules: true, Log: io.MultiWriter(t.Output(), &said)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			defer runner.Close()
 			if test.says != "" && strings.Count(said.String(), test.says) != 1 ||
 				test.says == "" && strings.Contains(said.String(), "without effect") {

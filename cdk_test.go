@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
@@ -52,10 +53,7 @@ func TestPlatforms(t *testing.T) {
 		}
 	}
 	// Platforms that have no line in the list.
-	constructs, err := filepath.Glob(filepath.Join("test", "*", "main_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	constructs := must.Get(filepath.Glob(filepath.Join("test", "*", "main_test.go")))(t)
 	for _, main := range constructs {
 		// The tests of a platform's page are beside it; those of Ask-a-Human's are test/page.
 		name := strings.TrimSuffix(filepath.Base(filepath.Dir(main)), "page")
@@ -111,9 +109,7 @@ func TestChoosePlatforms(t *testing.T) {
 func contextOfFile(t *testing.T) map[string]any {
 	t.Helper()
 	var configuration struct{ Context map[string]any }
-	if err := readJSON("cdk.json", &configuration); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, readJSON("cdk.json", &configuration))
 	return configuration.Context
 }
 
@@ -209,9 +205,7 @@ func TestChooseEnvironmentErr(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var values map[string]any
-			if err := json.Unmarshal([]byte(test.values), &values); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal([]byte(test.values), &values))
 			if _, _, err := chooseEnvironment(values); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want an error with %q", err, test.want)
 			}
@@ -221,9 +215,7 @@ func TestChooseEnvironmentErr(t *testing.T) {
 
 func TestReadContext(t *testing.T) {
 	overflow := filepath.Join(t.TempDir(), "context.json")
-	if err := os.WriteFile(overflow, []byte(`{"long":"value"}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(overflow, []byte(`{"long":"value"}`), 0o644))
 	tests := map[string]struct {
 		handed, overflow string
 		arguments        []string
@@ -250,9 +242,7 @@ func TestReadContext(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("context (-want +got):\n%s", diff)
 			}
@@ -260,10 +250,7 @@ func TestReadContext(t *testing.T) {
 	}
 	t.Run("File", func(t *testing.T) {
 		t.Setenv("CDK_CONTEXT_JSON", "")
-		got, err := readContext([]string{"-c", "env=prod"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(readContext([]string{"-c", "env=prod"}))(t)
 		environments, _ := got["environments"].(map[string]any)
 		if got["env"] != "prod" || len(environments) != 3 {
 			t.Errorf("got env %v and environments %v, want prod of three", got["env"], environments)

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -21,16 +22,9 @@ func TestCompatibilityTable(t *testing.T) {
 	t.Parallel()
 	read := func(file string) []byte {
 		t.Helper()
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return content
+		return must.Get(os.ReadFile(file))(t)
 	}
-	module, err := modfile.Parse("go.mod", read("go.mod"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	module := must.Get(modfile.Parse("go.mod", read("go.mod"), nil))(t)
 	required := map[string]string{}
 	for _, r := range module.Require {
 		required[r.Mod.Path] = strings.TrimPrefix(r.Mod.Version, "v")
@@ -40,9 +34,7 @@ func TestCompatibilityTable(t *testing.T) {
 		Engines         struct{ Node string }
 		DevDependencies map[string]string
 	}
-	if err := json.Unmarshal(read("package.json"), &packages); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(read("package.json"), &packages))
 	if packages.License != "Apache-2.0" {
 		t.Errorf("package.json: got the licence %q, want that of LICENSE, Apache-2.0", packages.License)
 	}
@@ -92,10 +84,7 @@ func TestDocumentedNumbers(t *testing.T) {
 	t.Parallel()
 	for _, p := range platforms.All() {
 		page := filepath.Join("docs", "reference", "costs", p.Name()+".md")
-		content, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(page))(t)
 		metrics := len(p.Schema.Metrics)
 		for range p.Schema.Lakes {
 			metrics += len(schema.LakeMetrics())

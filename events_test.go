@@ -16,6 +16,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/tools/reference"
@@ -26,10 +27,7 @@ import (
 func TestEventReference(t *testing.T) {
 	t.Parallel()
 	const file, heading = "docs/reference/events.md", "## The events\n"
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(file))(t)
 	var want strings.Builder
 	want.WriteString(heading)
 	for _, p := range platforms.All() {
@@ -95,10 +93,7 @@ func TestEventsTogether(t *testing.T) {
 	for _, p := range platforms.All() {
 		environment[p.Name()] = map[string]any{"events": true}
 	}
-	values, err := json.Marshal(map[string]any{"environments": map[string]any{"events": environment}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	values := must.Get(json.Marshal(map[string]any{"environments": map[string]any{"events": environment}}))(t)
 	t.Run("App", func(t *testing.T) {
 		t.Parallel()
 		folder := t.TempDir()
@@ -128,9 +123,7 @@ func checkPublishers(t *testing.T, folder, before, after string) {
 				Properties map[string]any
 			}
 		}
-		if err := readJSON(filepath.Join(folder, stack+".template.json"), &template); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, readJSON(filepath.Join(folder, stack+".template.json"), &template))
 		var publishers []string
 		for id, f := range template.Resources {
 			if f.Type != "AWS::Lambda::Function" {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
 
@@ -48,16 +49,10 @@ var publicForTests = []string{"/run/runtest", "/run/onesynthtest", "/run/onesynt
 // and further ones, and returns how many they import, each once.
 func importedForTests(t *testing.T, example string, further ...string) int {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(example, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(example, "*_test.go")))(t)
 	imported := map[string]bool{}
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(file))(t)
 		for _, found := range regexp.MustCompile(`"`+importertest.ModulePath+
 			`(/[a-z/]*test[a-z/]*|/run[a-z/]*)"`).FindAllSubmatch(content, -1) {
 			imported[string(found[1])] = true
@@ -74,13 +69,8 @@ func importedForTests(t *testing.T, example string, further ...string) int {
 func TestExampleBesideCDKCommand(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS(filepath.Join("examples", "shortener"))); err != nil {
-		t.Fatal(err)
-	}
-	own, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.CopyFS(folder, os.DirFS(filepath.Join("examples", "shortener"))))
+	own := must.Get(os.Getwd())(t)
 	list := func() string {
 		t.Helper()
 		command := exec.Command("go", "list", "./...")
@@ -93,13 +83,9 @@ func TestExampleBesideCDKCommand(t *testing.T) {
 	want := list()
 	template := filepath.Join(folder, "node_modules", "aws-cdk", "lib", "init-templates", "app", "go",
 		"%name%.template.go")
-	if err := os.MkdirAll(filepath.Dir(template), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(template, []byte("package main\n\nfunc New%name.PascalCased%Stack() {}\n"),
-		0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(template), 0o755))
+	must.OK(t, os.WriteFile(template, []byte("package main\n\nfunc New%name.PascalCased%Stack() {}\n"),
+		0o644))
 	if got := list(); got != want {
 		t.Errorf("packages: got %s, want %s", got, want)
 	}
@@ -146,10 +132,7 @@ func TestExamplesOfPackages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("links an app: go test without -short does")
 	}
-	root, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(os.Getwd())(t)
 	files, err := filepath.Glob(filepath.Join("constructs", "*", "example_test.go"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("examples: got %v, %v", files, err)
@@ -158,22 +141,15 @@ func TestExamplesOfPackages(t *testing.T) {
 	write := func(content string, path ...string) string {
 		t.Helper()
 		name := filepath.Join(append([]string{folder}, path...)...)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must.OK(t, os.WriteFile(name, []byte(content), 0o644))
 		return name
 	}
 	// The program has one function for each example. An overlay makes it a package of this
 	// module. After each example it moves the assembly away.
 	sources, calls, examples := map[string]string{}, "", []string{}
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(file))(t)
 		folder := filepath.Base(filepath.Dir(file))
 		_, code, _ := strings.Cut(string(content), "\n")
 		for _, found := range exampleHeader.FindAllStringSubmatchIndex(code, -1) {
@@ -196,10 +172,7 @@ func TestExamplesOfPackages(t *testing.T) {
 	sources[filepath.Join(root, "examplesofpackages", "main.go")] = write(examplesProgram+calls+"}\n", "sources",
 		"main.go")
 	sources[filepath.Join(root, "examplesofpackages", "mistake.go")] = write(mistakes, "sources", "mistake.go")
-	overlay, err := json.Marshal(map[string]any{"Replace": sources})
-	if err != nil {
-		t.Fatal(err)
-	}
+	overlay := must.Get(json.Marshal(map[string]any{"Replace": sources}))(t)
 	program := filepath.Join(folder, "program")
 	importertest.Output(t, exec.Command("go", "build", "-ldflags=-w", "-overlay",
 		write(string(overlay), "overlay.json"), "-o", program, "./examplesofpackages"))
@@ -217,9 +190,7 @@ func TestExamplesOfPackages(t *testing.T) {
 		write("package main\n\nfunc main() {}\n", "app", handler, "main.go")
 	}
 	assemblies := filepath.Join(folder, "assemblies")
-	if err := os.Mkdir(assemblies, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(assemblies, 0o755))
 	synth := exec.Command(program, "examples", assemblies)
 	synth.Dir = filepath.Join(folder, "app")
 	synth.Env = append(os.Environ(), "CDK_OUTDIR="+filepath.Join(folder, "cdk.out"))

@@ -23,6 +23,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	askahumanplatform "github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	localrun "github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
@@ -49,10 +50,7 @@ var children = map[string]func(arguments []string){
 // childCommand returns the command that starts a child process.
 func childCommand(t *testing.T, name string, arguments ...string) *exec.Cmd {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(os.Executable())(t)
 	command := exec.Command(program, arguments...)
 	command.Env = append(os.Environ(), childVariable+"="+name)
 	return command
@@ -168,10 +166,7 @@ func checkExisting(t *testing.T, assembly string) {
 		t.Parallel()
 		options := platforms
 		options.Log = t.Output()
-		runner, err := start(t, options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		runner := must.Get(start(t, options))(t)
 		defer runner.Close()
 		t.Run("AskAHuman", func(t *testing.T) { checkAnswers(t, runner.URL("ask")) })
 		t.Run("Todo", func(t *testing.T) { checkHistory(t, runner, "todo") })
@@ -187,10 +182,7 @@ func checkExisting(t *testing.T, assembly string) {
 		options.Revoke = func(_, action, resource string) bool {
 			return action == "dynamodb:PutItem" && resource == existingQuestions
 		}
-		runner, err := start(t, options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		runner := must.Get(start(t, options))(t)
 		defer runner.Close()
 		agent := http.Header{"X-Agent-Id": {"agent"}, "Content-Type": {"application/json"}}
 		importertest.Send(t, http.MethodPost, runner.URL("ask")+"/agent/questions", agent, newQuestion,
@@ -266,10 +258,7 @@ func checkAnswers(t *testing.T, url string) {
 
 // checkHistory creates a task in To-Do, and reads the change from the lake of the stack.
 func checkHistory(t *testing.T, runner *localrun.Runner, stack string) {
-	token, err := runner.Token(t.Context(), localrun.TokenRequest{Subject: "alice"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Get(runner.Token(t.Context(), localrun.TokenRequest{Subject: "alice"}))(t)
 	header := func(key string) http.Header {
 		return http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"},
 			"Idempotency-Key": {key}}
@@ -292,19 +281,10 @@ func checkHistory(t *testing.T, runner *localrun.Runner, stack string) {
 		if !strings.HasPrefix(bucket, stack+"-") {
 			continue
 		}
-		keys, err := on.Objects(bucket, "events/entity=task/")
-		if err != nil {
-			t.Fatal(err)
-		}
+		keys := must.Get(on.Objects(bucket, "events/entity=task/"))(t)
 		for _, key := range keys {
-			content, err := on.Object(bucket, key)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rows, err := parquet.Read[change](bytes.NewReader(content), int64(len(content)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			content := must.Get(on.Object(bucket, key))(t)
+			rows := must.Get(parquet.Read[change](bytes.NewReader(content), int64(len(content))))(t)
 			changes = append(changes, rows...)
 		}
 	}

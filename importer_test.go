@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
@@ -42,9 +43,7 @@ func TestImporter(t *testing.T) {
 	build.Dir = i.Folder
 	build.Env = slices.Concat(build.Env, i.Environment, []string{"ONESYNTH_CACHE=" + t.TempDir()})
 	var linked []string
-	if err := json.Unmarshal([]byte(importertest.Output(t, build)), &linked); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(importertest.Output(t, build)), &linked))
 	if len(linked) != len(packages) {
 		t.Errorf("linked %v, want one of each of %v", linked, packages)
 	}

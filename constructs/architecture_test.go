@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // module begins the import paths of this module.
@@ -26,10 +28,7 @@ const module = "github.com/onesynth-cdk/onesynth/"
 func listed(t *testing.T) []string {
 	t.Helper()
 	file := filepath.Join("..", "internal", "platforms", "platforms.go")
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly))(t)
 	var names []string
 	for _, i := range parsed.Imports {
 		name, ok := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), module+"constructs/")
@@ -174,10 +173,7 @@ func TestLibraryKnowsNoRun(t *testing.T) {
 // handlers returns the folders of the main packages below lambdas.
 func handlers(t *testing.T) []string {
 	t.Helper()
-	mains, err := filepath.Glob(filepath.Join("..", "lambdas", "*", "*", "main.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mains := must.Get(filepath.Glob(filepath.Join("..", "lambdas", "*", "*", "main.go")))(t)
 	var folders []string
 	for _, main := range mains {
 		folders = append(folders, strings.TrimPrefix(filepath.ToSlash(filepath.Dir(main)), "../"))
@@ -193,10 +189,7 @@ func foldersIn(t *testing.T, folders ...string) []string {
 	t.Helper()
 	var all []string
 	for _, folder := range folders {
-		entries, err := os.ReadDir(filepath.Join("..", folder))
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries := must.Get(os.ReadDir(filepath.Join("..", folder)))(t)
 		for _, entry := range entries {
 			if entry.IsDir() {
 				all = append(all, folder+"/"+entry.Name())
@@ -403,9 +396,7 @@ func TestSharedFilesNameNoPlatform(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for file, why := range namesPlatforms {
 		if !excused[file] {
 			t.Errorf("%s names no platforms (%s): take it off namesPlatforms", file, why)

@@ -7,25 +7,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // Every prop of a construct documents its default, or that it is required. It may refer to the same
 // prop of another construct.
 func TestPropsAreDocumented(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("*/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("*/*.go"))(t)
 	seen := 0
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments))(t)
 		for _, declaration := range parsed.Decls {
 			types, ok := declaration.(*ast.GenDecl)
 			if !ok || types.Tok != token.TYPE {

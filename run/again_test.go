@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/sqs"
@@ -80,9 +81,7 @@ func TestAgain(t *testing.T) {
 
 	// A batch of the stream. The function fails while DynamoDB throttles it.
 	want(t, 200, "1")(call(t, "POST", r.ConsoleURL()+"/faults", `{"throttle":1}`))
-	if err := put(t, r, "one"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, put(t, r, "one"))
 	message := failed(t, r, "Queue")
 	want(t, 200, "invoke worker with the event")(call(t, "GET", message, ""))
 	wantFailure(t, r, message, 1, "provisioned throughput")
@@ -196,13 +195,8 @@ func TestConsoleData(t *testing.T) {
 	t.Parallel()
 	r, _ := start(t, template(), nil)
 	base := r.ConsoleURL()
-	if err := put(t, r, "a"); err != nil {
-		t.Fatal(err)
-	}
-	tables, err := r.Parts().Databases.Tables(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, put(t, r, "a"))
+	tables := must.Get(r.Parts().Databases.Tables(t.Context()))(t)
 	// What the template says of a table is what the engine has, but for the state of indexes.
 	for _, table := range tables {
 		design, err := r.Parts().Databases.Design(table.Name, table.Stack)

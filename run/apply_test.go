@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
@@ -20,11 +21,7 @@ import (
 
 func apply(t *testing.T, r *run.Runner, template object) run.Applied {
 	t.Helper()
-	applied, err := r.Apply(t.Context(), write(t, template))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return applied
+	return must.Get(r.Apply(t.Context(), write(t, template)))(t)
 }
 
 // next is the template with another design: an index, a table, a function behind an API of its own, a route and a queue
@@ -79,17 +76,12 @@ func TestApply(t *testing.T) {
 	t.Parallel()
 	r, printed := start(t, template(), nil)
 	url, console := r.URL("Items"), r.ConsoleURL()
-	token, err := gatewayToken(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Get(gatewayToken(r))(t)
 	want(t, 200, "null")(call(t, "PUT", url+"/items/a", "kept"))
 	want(t, 200, "null")(call(t, "POST", url+"/messages", "kept"))
 	want(t, 200, "null")(call(t, "PUT", url+"/objects/a", "kept"))
 	_, secret := call(t, "GET", url+"/secret", "")
-	if err := r.FlushStreams(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.FlushStreams(t.Context()))
 	invocations := r.Parts().Functions.Functions()[0].Invocations
 
 	applied := apply(t, r, next())
@@ -138,9 +130,7 @@ func TestApply(t *testing.T) {
 		state := r.Parts().Mappings.Streams()[0]
 		return fmt.Sprint(seen, state), seen == `"INSERT b"` && state.Done >= 4
 	}, wait.On(runtest.Of(r)))
-	if err := r.FlushStreams(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.FlushStreams(t.Context()))
 	if got := r.Parts().Mappings.Streams()[0]; got.Done != 4 {
 		t.Errorf("got %+v", got)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
@@ -80,14 +81,9 @@ func writeApp(t *testing.T, packages ...string) app {
 		allow("*", "logs:CreateLogStream", "logs:PutLogEvents"))}, object{}
 	for i, p := range packages {
 		source := gobuild.Source{Directory: a.folder, Packages: []string{p}}
-		binaries, err := gobuild.Build(t.Context(), source, gobuild.Target{System: "linux", Processor: processor})
-		if err != nil {
-			t.Fatal(err)
-		}
+		binaries := must.Get(gobuild.Build(t.Context(), source, gobuild.Target{System: "linux", Processor: processor}))(t)
 		binary, asset := binaries[gobuild.Folder(p)], fmt.Sprint("asset.", i)
-		if err := os.CopyFS(filepath.Join(a.assembly, asset), os.DirFS(binary.Directory)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.CopyFS(filepath.Join(a.assembly, asset), os.DirFS(binary.Directory)))
 		assets[asset] = object{"source": object{"path": asset, "packaging": "zip"},
 			"destinations": object{"d": object{"bucketName": "b", "objectKey": asset}}}
 		key, recipe := gobuild.Recipe{Module: binary.Module, Package: binary.Package, Flags: gobuild.Flags()}.Metadata()
@@ -113,24 +109,15 @@ func writeApp(t *testing.T, packages ...string) app {
 func (a app) write(t *testing.T, name, content string) {
 	t.Helper()
 	name = filepath.Join(a.folder, name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must.OK(t, os.WriteFile(name, []byte(content), 0o644))
 }
 
 // writeJSON writes a document of the assembly.
 func (a app) writeJSON(t *testing.T, name string, document any) {
 	t.Helper()
-	text, err := json.Marshal(document)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(a.assembly, name), text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(document))(t)
+	must.OK(t, os.WriteFile(filepath.Join(a.assembly, name), text, 0o644))
 }
 
 // build is what a function's metadata says.
@@ -185,9 +172,7 @@ func TestBuiltForThisMachine(t *testing.T) {
 		t.Parallel()
 		a := writeApp(t, "hello", "bye", "other/hello")
 		r, printed, err := a.start(t)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, p := range []string{"hello", "bye", "other/hello"} {
 			answers(t, r, strings.ReplaceAll(p, "/", "-"), p)
 		}
@@ -197,18 +182,11 @@ func TestBuiltForThisMachine(t *testing.T) {
 		t.Parallel()
 		a := writeApp(t, "hello")
 		elsewhere := filepath.Join(t.TempDir(), "app", "cdk.out")
-		if err := os.CopyFS(elsewhere, os.DirFS(a.assembly)); err != nil {
-			t.Fatal(err)
-		}
-		relative, err := filepath.Rel(filepath.Dir(elsewhere), a.folder)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.CopyFS(elsewhere, os.DirFS(a.assembly)))
+		relative := must.Get(filepath.Rel(filepath.Dir(elsewhere), a.folder))(t)
 		a.assembly, a.build("Function0")["directory"] = elsewhere, filepath.ToSlash(relative)
 		r, printed, err := a.start(t)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		answers(t, r, "hello", "hello")
 		says(t, printed, "1 function", "")
 	})
@@ -217,9 +195,7 @@ func TestBuiltForThisMachine(t *testing.T) {
 		a := writeApp(t, "hello", "bye")
 		a.write(t, "bye/main.go", strings.ReplaceAll(handlerSource, "SOURCE", "later"))
 		r, printed, err := a.start(t)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		answers(t, r, "hello", "hello")
 		answers(t, r, "bye", "later")
 		says(t, printed, "2 functions", "bye")

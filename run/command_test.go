@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
@@ -42,10 +43,7 @@ func (f *fixture) run(t *testing.T, program string) *command {
 	process := exec.Command(program, "local", "--watch", "--port", "0", "--console-port", "0", "--no-schedules",
 		"--dynamodb", enginetest.Engine(t).URL(), "--access-key", enginetest.AccessKey())
 	process.Dir = f.folder
-	printed, err := wait.Start(process)
-	if err != nil {
-		t.Fatal(err)
-	}
+	printed := must.Get(wait.Start(process))(t)
 	c := &command{fixture: f, printed: printed}
 	t.Cleanup(func() { _ = process.Process.Kill() })
 	wait.Said(t, c.printed, "\nready\n")
@@ -65,9 +63,7 @@ func (c *command) answers(t *testing.T, path, body string) {
 // interrupt ends the run by Ctrl-C, and finds what it leaves.
 func (c *command) interrupt(t *testing.T) {
 	t.Helper()
-	if err := c.printed.Command.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.printed.Command.Process.Signal(syscall.SIGINT))
 	wait.Said(t, c.printed, "\nended\n")
 	wait.Until(t, "the command ends", func() (any, bool) { return nil, c.printed.Ended() != nil })
 	printed := c.printed.String()
@@ -106,17 +102,13 @@ func TestCommandFollows(t *testing.T) {
 	wait.Said(t, c.printed,
 		"not applied, the former design goes on: the app failed (exit status 3):\nthe construct is wrong")
 	want(t, 200, "first")(call(t, "GET", c.url+"/new", ""))
-	if err := os.Remove(filepath.Join(f.folder, "broken")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(f.folder, "broken")))
 
 	changed := next()
 	properties(changed, "Table")["AttributeDefinitions"] = []object{{"AttributeName": "key", "AttributeType": "S"},
 		{"AttributeName": "owner", "AttributeType": "S"}}
 	properties(changed, "Table")["KeySchema"] = []object{{"AttributeName": "key", "KeyType": "HASH"}}
-	if err := os.RemoveAll(filepath.Join(f.folder, "next")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(filepath.Join(f.folder, "next")))
 	f.synthesise(t, changed, "next")
 	f.save(t, "cdk.json", cdkJSON("3"))
 	wait.Said(t, c.printed, "end the run, and start again with empty tables")
@@ -149,9 +141,7 @@ func TestCommandWaits(t *testing.T) {
 	}
 	wait.Said(t, c.printed, "still not applied, for the reason above")
 	want(t, 200, "first")(call(t, "GET", c.url+"/environment", ""))
-	if err := os.Remove(filepath.Join(f.folder, "broken")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(f.folder, "broken")))
 	f.save(t, "words/words.go", words("fourth"))
 	c.answers(t, "/environment", "fourth")
 	wait.Said(t, c.printed, "applied after ")

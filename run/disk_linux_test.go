@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
@@ -33,10 +34,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("printed %s, and the disk has space", printed)
 	}
 	want(t, 200, "null")(call(t, "PUT", r.URL("")+"/items/a", `"1"`))
-	file, err := os.Create(filepath.Join(folder, "full"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Create(filepath.Join(folder, "full")))(t)
 	fill := func() {
 		for err := error(nil); err == nil; {
 			_, err = file.Write(make([]byte, 4096))
@@ -60,9 +58,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("the next start printed %s", printed)
 	}
 	// What was half written is no hindrance once there is space.
-	if err := os.Remove(file.Name()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(file.Name()))
 	want(t, 200, "access_token")(call(t, "POST", r.ConsoleURL()+"/token", `{"sub":"a"}`))
 	want(t, 200, "null")(call(t, "PUT", r.URL("")+"/items/b", `"1"`))
 }

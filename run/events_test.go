@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/events"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/sqs"
@@ -37,9 +38,7 @@ func TestEvents(t *testing.T) {
 	published := func(search string) (all console.Published) {
 		t.Helper()
 		_, text := call(t, "GET", r.ConsoleURL()+"/buses/events?search="+search, "")
-		if err := json.Unmarshal([]byte(text), &all); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(text), &all))
 		return all
 	}
 	hello := published("hello").Events
@@ -48,9 +47,7 @@ func TestEvents(t *testing.T) {
 	}
 	_, text := call(t, "GET", r.ConsoleURL()+"/requests/"+hello[0].From, "")
 	var from trace.Details
-	if err := json.Unmarshal([]byte(text), &from); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(text), &from))
 	if from.Path != "/events" || len(from.Led) != 1 || from.Led[0].Kind != trace.Bus ||
 		from.Stack == "" || from.Led[0].Stack != from.Stack ||
 		from.Led[0].Path != "own Noted" || from.Led[0].Event != hello[0].ID || from.Led[0].From != from.ID {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
@@ -105,10 +106,7 @@ type fixture struct {
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	folder, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	f := &fixture{folder: folder}
 	f.save(t, "go.mod", "module example.com/fixture\n\ngo 1.26\n")
 	f.save(t, "lambdas/worker/main.go", worker)
@@ -119,15 +117,9 @@ func newFixture(t testing.TB) *fixture {
 func (f *fixture) save(t testing.TB, name, text string) {
 	t.Helper()
 	path := filepath.Join(f.folder, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path+"~", []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+"~", path); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.OK(t, os.WriteFile(path+"~", []byte(text), 0o600))
+	must.OK(t, os.Rename(path+"~", path))
 }
 
 // synthesise writes the assembly of the template into a folder of the module, with the function's present code.
@@ -137,15 +129,11 @@ func (f *fixture) synthesise(t testing.TB, template object, name string) string 
 		"module": "example.com/fixture", "package": "lambdas/worker", "flags": gobuild.Flags(),
 	}}}
 	assembly := filepath.Join(f.folder, name)
-	if err := os.Rename(write(t, template), assembly); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(write(t, template), assembly))
 	build := exec.Command("go", append(append([]string{"build"}, gobuild.Flags()...), "-o",
 		filepath.Join(assembly, "asset.code", "bootstrap"), "./lambdas/worker")...)
 	build.Dir, build.Env = f.folder, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
-	if err := os.Remove(filepath.Join(assembly, "asset.code", "bootstrap")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(assembly, "asset.code", "bootstrap")))
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
@@ -287,10 +275,7 @@ func TestFollowUnderLoad(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return
 	}
-	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", status.Instances[0].PID))
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(os.Readlink(fmt.Sprintf("/proc/%d/exe", status.Instances[0].PID)))(t)
 	code := filepath.Dir(program)
 	if strings.HasPrefix(code, f.folder) {
 		t.Fatalf("the newest code runs in %s", program)
@@ -307,10 +292,7 @@ func TestFollowUnderLoad(t *testing.T) {
 // processes are those whose program or working folder is in the folder.
 func processes(t *testing.T, folder string) (found []string) {
 	t.Helper()
-	all, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(filepath.Glob("/proc/[0-9]*"))(t)
 	for _, process := range all {
 		for _, link := range []string{"exe", "cwd"} {
 			if target, err := os.Readlink(filepath.Join(process, link)); err == nil &&

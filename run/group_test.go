@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // The failure of one part interrupts all others. Releases follow when all have ended: once, and in reverse order.
@@ -63,16 +65,10 @@ func TestGroupServes(t *testing.T) {
 	for name, fails := range map[string]bool{"listener dies": true, "interrupted": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 			g := newGroup(t.Context())
 			g.serve(listener, http.NotFoundHandler())
-			answer, err := http.Get(url(listener))
-			if err != nil {
-				t.Fatal(err)
-			}
+			answer := must.Get(http.Get(url(listener)))(t)
 			_ = answer.Body.Close()
 			if fails {
 				_ = listener.Close()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
@@ -57,21 +58,15 @@ func startScripts(t *testing.T, files map[string]string) (*run.Runner, *wait.Out
 	for name, content := range files {
 		// The file is a link to the other tests' bootstrap.
 		file := filepath.Join(dir, "asset.code", name)
-		if err := os.RemoveAll(file); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.RemoveAll(file))
+		must.OK(t, os.WriteFile(file, []byte(content), 0o755))
 	}
 	printed := &wait.Output{}
 	r, err := run.Start(t.Context(), run.Options{
 		Assembly: dir, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true,
 		Log: printed, LogFormat: run.LogJSON,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(r.Close)
 	return r, printed
 }

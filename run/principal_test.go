@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
@@ -41,16 +42,11 @@ func TestPrincipals(t *testing.T) {
 	}
 	for key, status := range map[string]int{"billing": 200, "caller": 200, "other": 403, environment.Key: 403,
 		"": 403} {
-		signed, err := http.NewRequestWithContext(t.Context(), "GET", url+"/secret", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		signed := must.Get(http.NewRequestWithContext(t.Context(), "GET", url+"/secret", nil))(t)
 		empty := sha256.Sum256(nil)
 		by := aws.Credentials{AccessKeyID: key, SecretAccessKey: "local"}
-		if err := v4.NewSigner().SignHTTP(t.Context(), by, signed, hex.EncodeToString(empty[:]), "execute-api",
-			"us-east-1", time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, v4.NewSigner().SignHTTP(t.Context(), by, signed, hex.EncodeToString(empty[:]), "execute-api",
+			"us-east-1", time.Now()))
 		headers := []string{"X-Amz-Date", signed.Header.Get("X-Amz-Date")}
 		if key != "" {
 			headers = append(headers, "Authorization", signed.Header.Get("Authorization"))

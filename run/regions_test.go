@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
 	tables "github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
@@ -23,25 +24,15 @@ func writeIn(t *testing.T, environments []string, templates ...object) string {
 	t.Helper()
 	dir := write(t, templates...)
 	path := filepath.Join(dir, "manifest.json")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	var manifest struct {
 		Artifacts map[string]object `json:"artifacts"`
 	}
-	if err := json.Unmarshal(text, &manifest); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &manifest))
 	for i, environment := range environments {
 		manifest.Artifacts[[]string{"Items", "Items2"}[i]]["environment"] = environment
 	}
-	if text, err = json.Marshal(manifest); err == nil {
-		err = os.WriteFile(path, text, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, must.Get(json.Marshal(manifest))(t), 0o600))
 	return dir
 }
 
@@ -61,9 +52,7 @@ func TestRegions(t *testing.T) {
 			Assembly: writeIn(t, environments, templates...), DynamoDB: enginetest.Engine(t).URL(), AccessKey: database,
 			NoSchedules: true, Data: data,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for stack, region := range map[string]string{"Items": "eu-west-1", "Items2": "us-east-1"} {
 			url := r.URL(stack)
 			want(t, 200, `"region":"`+region+`"`)(call(t, "GET", url+"/environment", ""))
@@ -72,9 +61,7 @@ func TestRegions(t *testing.T) {
 				want(t, 200, "")(call(t, "PUT", url+"/items/1", region))
 			}
 		}
-		if err := r.FlushStreams(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.FlushStreams(t.Context()))
 		for stack, region := range map[string]string{"Items": "eu-west-1", "Items2": "us-east-1"} {
 			want(t, 200, region)(call(t, "GET", r.URL(stack)+"/items/1", ""))
 			want(t, 200, "INSERT 1")(call(t, "GET", r.URL(stack)+"/items/seen", ""))
@@ -204,10 +191,7 @@ func TestEngineOfOthers(t *testing.T) {
 	theirs := template()
 	properties(theirs, "Table")["TableName"] = "items"
 	options.Assembly = write(t, theirs)
-	r, err := run.Start(t.Context(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(run.Start(t.Context(), options))(t)
 	r.Close()
 	properties(theirs, "Table")["StreamSpecification"] = object{"StreamViewType": "KEYS_ONLY"}
 	options.Assembly = write(t, theirs)

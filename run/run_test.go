@@ -24,6 +24,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
@@ -212,21 +213,14 @@ func TestMain(m *testing.M) {
 func write(t testing.TB, templates ...object) string {
 	t.Helper()
 	buildOnce.Do(func() {
-		dir, err := os.MkdirTemp("", "onesynth-code-")
-		if err != nil {
-			t.Fatal(err)
-		}
+		dir := must.Get(os.MkdirTemp("", "onesynth-code-"))(t)
 		lambdatest.Build(t, "./testdata/function", dir)
 		code = dir
 	})
 	dir := t.TempDir()
 	asset := filepath.Join(dir, "asset.code")
-	if err := os.Mkdir(asset, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Link(filepath.Join(code, "bootstrap"), filepath.Join(asset, "bootstrap")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(asset, 0o755))
+	must.OK(t, os.Link(filepath.Join(code, "bootstrap"), filepath.Join(asset, "bootstrap")))
 	artifacts := object{"Items.assets": object{"type": "cdk:asset-manifest",
 		"properties": object{"file": "Items.assets.json"}}}
 	documents := map[string]any{
@@ -248,13 +242,8 @@ func write(t testing.TB, templates ...object) string {
 		documents[name+".template.json"] = template
 	}
 	for name, document := range documents {
-		text, err := json.Marshal(document)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(document))(t)
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
 	return dir
 }
@@ -281,10 +270,7 @@ func start(t testing.TB, template object, change func(*run.Options)) (*run.Runne
 
 func call(t testing.TB, method, url, body string, headers ...string) (int, string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set(console.Header, "test")
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -293,15 +279,9 @@ func call(t testing.TB, method, url, body string, headers ...string) (int, strin
 		}
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(response.Body))(t)
 	return response.StatusCode, strings.TrimSpace(string(text))
 }
 
@@ -417,9 +397,7 @@ func TestRun(t *testing.T) {
 		want(t, 200, `"push":"`+r.Parts().Inbox.URL()+`"`)(call(t, "GET", url+"/environment", ""))
 	})
 	t.Run("Schedule", func(t *testing.T) {
-		if err := r.RunSchedule(t.Context(), "tick"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.RunSchedule(t.Context(), "tick"))
 		want(t, 200, `"1"`)(call(t, "GET", url+"/items/tick", ""))
 	})
 	t.Run("Stream", func(t *testing.T) {
@@ -440,9 +418,7 @@ func TestRun(t *testing.T) {
 		}
 		want(t, 200, `"alice"`)(call(t, "GET", url+"/me", "", "Authorization", "Bearer "+token.AccessToken))
 		_, body = call(t, "POST", r.ConsoleURL()+"/token", `{"sub":"alice","aud":"other"}`)
-		if err := json.Unmarshal([]byte(body), &token); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(body), &token))
 		want(t, 401, "Unauthorized")(call(t, "GET", url+"/me", "", "Authorization", "Bearer "+token.AccessToken))
 	})
 	t.Run("AsynchronousFailure", func(t *testing.T) {
@@ -592,9 +568,7 @@ func TestRolesAreKept(t *testing.T) {
 	t.Run("Logs", func(t *testing.T) {
 		t.Parallel()
 		r, printed := start(t, template(), without("logs:PutLogEvents"))
-		if err := r.RunSchedule(t.Context(), "tick"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.RunSchedule(t.Context(), "tick"))
 		wait.Said(t, printed, "logs:PutLogEvents") // the runner says that lines are dropped
 		if strings.Contains(printed.String(), "tick 1") {
 			t.Errorf("printed %s", printed)
@@ -663,9 +637,7 @@ func TestDataSurvives(t *testing.T) {
 	_, secret := call(t, "GET", first.URL("")+"/secret", "")
 	// The function writes once more when it gets the first change.
 	for range 2 {
-		if err := first.FlushStreams(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, first.FlushStreams(t.Context()))
 	}
 	if state := first.Parts().Mappings.Streams()[0]; state.Done != 2 {
 		t.Errorf("got %+v", state)
@@ -679,16 +651,12 @@ func TestDataSurvives(t *testing.T) {
 	want(t, 200, `"1"`)(call(t, "GET", second.URL("")+"/items/kept", ""))
 	want(t, 200, `"1"`)(call(t, "GET", second.URL("")+"/objects/kept", ""))
 	want(t, 200, secret)(call(t, "GET", second.URL("")+"/secret", ""))
-	if err := second.FlushStreams(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, second.FlushStreams(t.Context()))
 	if state := second.Parts().Mappings.Streams()[0]; state.Done != 0 {
 		t.Errorf("the second run delivered again: %+v", state)
 	}
 	// The run ends with its engine.
-	if err := syscall.Kill(second.EnginePID(), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, syscall.Kill(second.EnginePID(), syscall.SIGKILL))
 	wait.Until(t, "the console answers no more", func() (any, bool) {
 		answer, err := http.Get(second.ConsoleURL())
 		if err == nil {
@@ -715,9 +683,7 @@ func TestRunSurvivesItsAssembly(t *testing.T) {
 	folder := ""
 	r, _ := start(t, template(), func(o *run.Options) { folder = o.Assembly })
 	want(t, 200, "")(call(t, http.MethodPut, r.URL("")+"/items/a", `"kept"`))
-	if err := os.RemoveAll(folder); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(folder))
 	if _, err := r.Kill("worker"); err != nil {
 		t.Fatal(err)
 	}
@@ -729,10 +695,7 @@ func TestRunSurvivesItsAssembly(t *testing.T) {
 
 func TestStartRefuses(t *testing.T) {
 	t.Parallel()
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	taken := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { taken.Close() })
 	port := taken.Addr().(*net.TCPAddr).Port
 	for name, test := range map[string]struct {
@@ -989,9 +952,7 @@ func TestSignIn(t *testing.T) {
 
 	var pools []cognito.Status
 	_, body := call(t, "GET", r.ConsoleURL()+"/user-pools", "")
-	if err := json.Unmarshal([]byte(body), &pools); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(body), &pools))
 	_, body = call(t, "GET", r.ConsoleURL()+"/user-pools/"+pools[0].ID+"/.well-known/openid-configuration", "")
 	var discovered map[string]any
 	if err := json.Unmarshal([]byte(body), &discovered); err != nil ||
@@ -1000,10 +961,7 @@ func TestSignIn(t *testing.T) {
 	}
 	want(t, 404, "GET /user-pools lists")(
 		call(t, "GET", r.ConsoleURL()+"/user-pools/none/.well-known/openid-configuration", ""))
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	jar := must.Get(cookiejar.New(nil))(t)
 	browser := &http.Client{Jar: jar, CheckRedirect: func(next *http.Request, _ []*http.Request) error {
 		if next.URL.Path == "/in" {
 			return http.ErrUseLastResponse
@@ -1012,23 +970,14 @@ func TestSignIn(t *testing.T) {
 	}}
 	send := func(method, address string, form neturl.Values, origin string) (*http.Response, string) {
 		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(form.Encode()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(form.Encode())))(t)
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		if origin != "" {
 			request.Header.Set("Origin", origin)
 		}
-		response, err := browser.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(browser.Do(request))(t)
 		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(io.ReadAll(response.Body))(t)
 		return response, string(text)
 	}
 	client, proof := r.Parts().APIs[0].Audience[0], strings.Repeat("v", 43)
@@ -1096,13 +1045,9 @@ func TestAliases(t *testing.T) {
 			"text/html"))
 		want(t, 404, `{"message":"Not Found"}`)(call(t, "GET", r.URL("")+"/", ""))
 		want(t, 200, "")(call(t, "PUT", r.URL("")+"/items/1", "one"))
-		if err := r.FlushStreams(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.FlushStreams(t.Context()))
 		want(t, 200, "INSERT 1")(call(t, "GET", r.URL("")+"/items/seen", ""))
-		if err := r.RunSchedule(t.Context(), "tick"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.RunSchedule(t.Context(), "tick"))
 		want(t, 200, "1")(call(t, "GET", r.URL("")+"/items/tick", ""))
 	})
 	// As on AWS, a permission of the function does not cover its alias.
@@ -1225,9 +1170,7 @@ func TestOrderOfAPIs(t *testing.T) {
 		printed := &wait.Output{}
 		r, err := run.Start(t.Context(), run.Options{Assembly: folder, Port: port,
 			DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), Log: printed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var listed []string
 		for _, api := range r.Parts().APIs {
 			listed = append(listed, api.Name)

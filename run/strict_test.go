@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 )
 
@@ -79,10 +80,7 @@ func refusal(header http.Header) string {
 // TestEngineThatChecksHeaders: an engine of one's own may be stricter than DynamoDB Local.
 func TestEngineThatChecksHeaders(t *testing.T) {
 	t.Parallel()
-	address, err := url.Parse(enginetest.Engine(t).URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(url.Parse(enginetest.Engine(t).URL()))(t)
 	strict := &strictEngine{engine: httputil.NewSingleHostReverseProxy(address), operations: map[string]bool{}}
 	server := httptest.NewServer(strict)
 	t.Cleanup(server.Close)

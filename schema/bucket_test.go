@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
@@ -26,9 +27,7 @@ func exporting() schema.Platform {
 // Wrong buckets and objects are refused, with where they are and what to write instead.
 func TestValidateBuckets(t *testing.T) {
 	t.Parallel()
-	if err := exporting().Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, exporting().Validate())
 	exporter := func(change func(*schema.Function)) func(*schema.Platform) {
 		return func(p *schema.Platform) { change(&p.Functions[len(p.Functions)-1]) }
 	}

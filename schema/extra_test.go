@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
@@ -70,9 +71,7 @@ func TestExtended(t *testing.T) {
 	extra := schema.Extra{Record: "Thing", Attributes: []schema.ExtraAttribute{label(nil), weight, hidden},
 		Indexes: []schema.Index{{Name: "ByLabel", Key: schema.Key{Partition: "label", Sort: "name"}}}}
 	plain, p := extending(), extending(extra)
-	if err := p.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.Validate())
 	table := p.Database.Tables[0]
 	if _, ok := table.Index("ByLabel"); !ok || len(table.Attributes) != 5 || len(table.Extra) != 3 {
 		t.Errorf("the table is %+v", table)

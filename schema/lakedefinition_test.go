@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -14,16 +15,10 @@ import (
 func TestLakeDefinition(t *testing.T) {
 	t.Parallel()
 	platform := todo.Platform()
-	definition, err := platform.Lakes[0].Definition(platform.Database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	definition := must.Get(platform.Lakes[0].Definition(platform.Database))(t)
 	text := definition.Encode()
 	t.Logf("%d bytes: %s", len(text), text)
-	read, err := schema.ParseLakeDefinition(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must.Get(schema.ParseLakeDefinition(text))(t)
 	if diff := cmp.Diff(definition, read); diff != "" {
 		t.Errorf("reading what was written (-written +read):\n%s", diff)
 	}
@@ -96,10 +91,7 @@ func TestColumnsOf(t *testing.T) {
 func TestEntityMatches(t *testing.T) {
 	t.Parallel()
 	platform := todo.Platform()
-	definition, err := platform.Lakes[0].Definition(platform.Database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	definition := must.Get(platform.Lakes[0].Definition(platform.Database))(t)
 	for _, test := range []struct{ partition, sort, want string }{
 		{"TASK#u", "TASK#1", "task"},
 		{"USER#u", "METADATA", "user"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
@@ -25,9 +26,7 @@ func queued() schema.Platform {
 // Wrong queues are refused, with where they are and what to write instead.
 func TestValidateQueues(t *testing.T) {
 	t.Parallel()
-	if err := queued().Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, queued().Validate())
 	queue := func(change func(*schema.OnQueue)) func(*schema.Platform) {
 		return func(p *schema.Platform) {
 			q := p.Functions[len(p.Functions)-1].Trigger.(schema.OnQueue)

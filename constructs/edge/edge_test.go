@@ -13,6 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/edge"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 const (
@@ -58,10 +59,7 @@ func declare(app awscdk.App) {
 // The page on the firewall's rules says of each whether it blocks or counts as the web ACL does.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/operate/firewall.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/operate/firewall.md"))(t)
 	said := map[string]bool{}
 	rows := regexp.MustCompile("(?m)^\\| `(\\w+)` \\|.*\\| (block|count) \\|$")
 	for _, row := range rows.FindAllStringSubmatch(string(page), -1) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
@@ -18,10 +19,7 @@ func hello() gofunction.Source {
 func TestBuild(t *testing.T) {
 	t.Parallel()
 	build := gofunction.Start(t.Context(), hello())
-	binary, err := build.Binary("hello")
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := must.Get(build.Binary("hello"))(t)
 	if binary.Architecture != gofunction.ARM64 || len(binary.Hash) != 64 || binary.Size == 0 {
 		t.Errorf("got %+v, want one for arm64 with hash and size", binary)
 	}

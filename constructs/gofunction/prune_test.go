@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // hashed is the SHA-256 of a text.
@@ -65,22 +67,15 @@ func TestPruneFolder(t *testing.T) {
 			folder := t.TempDir()
 			for name, content := range test.files {
 				path := filepath.Join(folder, filepath.FromSlash(name))
-				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+				must.OK(t, os.WriteFile(path, []byte(content), 0o755))
 			}
 			pruneFolder(folder)
 			want, got := map[string]bool{}, map[string]bool{}
 			for _, name := range test.want {
 				want[name] = true
 			}
-			found, err := filepath.Glob(filepath.Join(folder, "asset.*"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := must.Get(filepath.Glob(filepath.Join(folder, "asset.*")))(t)
 			for _, path := range found {
 				got[filepath.Base(path)] = true
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/handlersource"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
@@ -71,13 +72,9 @@ func compared(line string, change func(*schema.Platform)) func(*testing.T) strin
 		source := "package links\n\nimport (\n\t\"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo\"\n" +
 			"\t\"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency\"\n)\n\n" +
 			"type Link struct {\n\tEnds int64 `dynamodbav:\"ends\"`\n}\n\nfunc save() {\n\t" + line + "\n}\n"
-		if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(source), 0o600))
 		var f finding.List
-		if err := handlersource.Check(&f, planted(change), []string{file}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, handlersource.Check(&f, planted(change), []string{file}))
 		return fmt.Sprint(f.Err())
 	}
 }

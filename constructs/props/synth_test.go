@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // An app that runs by itself says what the CDK's command would.
@@ -19,12 +21,8 @@ func TestWarnings(t *testing.T) {
 			"/Stage/c": [{"type": "aws:cdk:warning", "data": "late"}]}}}}`,
 		"b.metadata.json": `{"/b": [{"type": "aws:cdk:warning", "data": "odd"}]}`,
 	} {
-		if err := os.MkdirAll(filepath.Join(folder, filepath.Dir(name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Join(folder, filepath.Dir(name)), 0o700))
+		must.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	got, err := warnings(folder)
 	want := []string{"warning: Stage/c: late", "warning: a/Shop: 2 of 3 alarms notify no one", "warning: b: odd"}

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/check"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -51,10 +52,7 @@ func Golden(t *testing.T, folder, base string, templates map[string]Template) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(folder, name+".txt")
-			before, err := read(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			before := must.Get(read(file))(t)
 			got, ids, whole := all[name].lines(), before, base == "" || name == base
 			if !whole {
 				ids = apply(kept, before)
@@ -67,10 +65,8 @@ func Golden(t *testing.T, folder, base string, templates map[string]Template) {
 					"where they were, or override the ids of their resources:\n%s", strings.Join(lost, "\n"))
 			}
 			if *update {
-				if err := errors.Join(os.MkdirAll(folder, 0o755),
-					os.WriteFile(file, []byte(strings.Join(got, "\n")+"\n"), 0o644)); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, errors.Join(os.MkdirAll(folder, 0o755),
+					os.WriteFile(file, []byte(strings.Join(got, "\n")+"\n"), 0o644)))
 				return
 			}
 			if slices.Equal(before, got) {
@@ -83,10 +79,7 @@ func Golden(t *testing.T, folder, base string, templates map[string]Template) {
 			t.Errorf("%s differs (- golden, + got); if the change is meant, run the test with -update:\n%s", file, diff)
 		})
 	}
-	files, err := filepath.Glob(filepath.Join(folder, "*.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(folder, "*.txt")))(t)
 	for _, file := range files {
 		if _, there := templates[strings.TrimSuffix(filepath.Base(file), ".txt")]; !there {
 			t.Errorf("%s is of no template: remove it", file)
@@ -98,9 +91,7 @@ func Golden(t *testing.T, folder, base string, templates map[string]Template) {
 func (t Template) WithoutBuilds(tb testing.TB) Template {
 	tb.Helper()
 	var document map[string]any
-	if err := json.Unmarshal([]byte(t.Source), &document); err != nil {
-		tb.Fatal(err)
-	}
+	must.OK(tb, json.Unmarshal([]byte(t.Source), &document))
 	resources, _ := document["Resources"].(map[string]any)
 	for _, resource := range resources {
 		metadata, _ := At(resource, "Metadata").(map[string]any)
@@ -109,10 +100,7 @@ func (t Template) WithoutBuilds(tb testing.TB) Template {
 			delete(resource.(map[string]any), "Metadata")
 		}
 	}
-	source, err := json.Marshal(document)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	source := must.Get(json.Marshal(document))(tb)
 	t.Source = string(source)
 	return t
 }

@@ -9,15 +9,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/onesynth-cdk/onesynth/internal/cron"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 func location(t testing.TB, name string) *time.Location {
 	t.Helper()
-	l, err := time.LoadLocation(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return must.Get(time.LoadLocation(name))(t)
 }
 
 func TestNext(t *testing.T) {
@@ -80,15 +77,10 @@ func TestNext(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			after, err := time.Parse(time.RFC3339, test.after)
-			if err != nil {
-				t.Fatal(err)
-			}
+			after := must.Get(time.Parse(time.RFC3339, test.after))(t)
 			expression, err := cron.Parse(test.expression, location(t, test.zone),
 				time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for _, want := range test.want {
 				next := expression.Next(after)
 				got := ""
@@ -174,17 +166,11 @@ func TestNextProperties(t *testing.T) {
 	t.Parallel()
 	zones := []string{"UTC", "America/New_York", "Europe/Vienna", "Asia/Kathmandu", "Australia/Lord_Howe"}
 	rapid.Check(t, func(t *rapid.T) {
-		zone, err := time.LoadLocation(rapid.SampledFrom(zones).Draw(t, "zone"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		zone := must.Get(time.LoadLocation(rapid.SampledFrom(zones).Draw(t, "zone")))(t)
 		minute := rapid.IntRange(0, 59).Draw(t, "minute")
 		hour := rapid.IntRange(0, 23).Draw(t, "hour")
 		after := time.Unix(rapid.Int64Range(0, 6_000_000_000).Draw(t, "after"), 0)
-		expression, err := cron.Parse("cron("+itoa(minute)+" "+itoa(hour)+" * * ? *)", zone, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expression := must.Get(cron.Parse("cron("+itoa(minute)+" "+itoa(hour)+" * * ? *)", zone, time.Time{}))(t)
 		next := expression.Next(after)
 		local := next.In(zone)
 		if !next.After(after) || local.Hour() != hour || local.Minute() != minute || local.Second() != 0 {
@@ -231,10 +217,7 @@ func TestLongest(t *testing.T) {
 		{"cron(0 3 * * ? 2026)", "UTC", 0},
 		{"at(2026-01-31T09:00:00)", "UTC", 0},
 	} {
-		e, err := cron.Parse(test.expression, location(t, test.zone), time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC))
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(cron.Parse(test.expression, location(t, test.zone), time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)))(t)
 		if got := cron.Longest(e); got != test.want {
 			t.Errorf("%s in %s: got %s, want %s", test.expression, test.zone, got, test.want)
 		}

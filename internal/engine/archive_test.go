@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 func TestArchive(t *testing.T) {
@@ -15,19 +17,10 @@ func TestArchive(t *testing.T) {
 		t.Skip("writes the archive of a release of its own: go test without -short does")
 	}
 	t.Parallel()
-	jar, err := FindJar("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	java, err := exec.LookPath("java")
-	if err != nil {
-		t.Fatal(err)
-	}
+	jar := must.Get(FindJar(""))(t)
+	java := must.Get(exec.LookPath("java"))(t)
 	folder := t.TempDir()
-	made, err := prepare(t.Context(), java, jar, folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(prepare(t.Context(), java, jar, folder))(t)
 	before := written(t, made.archive)
 	again, err := prepare(t.Context(), java, jar, folder)
 	if err != nil || again.archive != made.archive || !written(t, made.archive).Equal(before) {
@@ -35,14 +28,10 @@ func TestArchive(t *testing.T) {
 	}
 
 	// Another process may write its own copy of the jar while this archive is in use.
-	if err := writeLauncherJar(made.classPath[0], jar); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, writeLauncherJar(made.classPath[0], jar))
 	e := newEngine()
 	// With this flag java ends where it cannot use the archive.
-	if err := e.start(t.Context(), made, "", "-Xshare:on"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, e.start(t.Context(), made, "", "-Xshare:on"))
 	if err := e.Close(); err != nil {
 		t.Error(err)
 	}
@@ -50,42 +39,21 @@ func TestArchive(t *testing.T) {
 
 // TestStartWithoutArchive has a java that does not start with its archive.
 func TestStartWithoutArchive(t *testing.T) {
-	found, err := exec.LookPath("java")
-	if err != nil {
-		t.Fatal(err)
-	}
-	jar, err := FindJar("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(exec.LookPath("java"))(t)
+	jar := must.Get(FindJar(""))(t)
 	folder := t.TempDir()
 	java := filepath.Join(folder, "java")
 	script := "#!/bin/sh\ncase \"$*\" in *SharedArchiveFile*) exit 1;; esac\nexec '" + found + "' \"$@\"\n"
-	if err := os.WriteFile(java, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(java, []byte(script), 0o700))
 	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("XDG_CACHE_HOME", folder)
 	t.Setenv("HOME", folder)
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := archiveKey(java, jar)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := must.Get(os.UserCacheDir())(t)
+	key := must.Get(archiveKey(java, jar))(t)
 	archive := filepath.Join(cache, "onesynth", "dynamodb-local", key, "classes.jsa")
-	if err := os.MkdirAll(filepath.Dir(archive), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(archive, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	e, err := Start(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(archive), 0o700))
+	must.OK(t, os.WriteFile(archive, nil, 0o600))
+	e := must.Get(Start(t.Context(), Options{}))(t)
 	defer func() { _ = e.Close() }()
 	if err := e.ping(t.Context()); err != nil {
 		t.Error(err)
@@ -100,13 +68,9 @@ func TestUnusedArchivesAreRemoved(t *testing.T) {
 	folder := t.TempDir()
 	for name, age := range map[string]time.Duration{"old": archiveUnusedAfter + time.Hour,
 		"new": archiveUnusedAfter - time.Hour} {
-		if err := os.Mkdir(filepath.Join(folder, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Mkdir(filepath.Join(folder, name), 0o700))
 		used := time.Now().Add(-age)
-		if err := os.Chtimes(filepath.Join(folder, name), used, used); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Chtimes(filepath.Join(folder, name), used, used))
 	}
 	removeUnusedArchives(folder)
 	if left, err := filepath.Glob(filepath.Join(folder, "*")); err != nil || len(left) != 1 ||
@@ -117,9 +81,6 @@ func TestUnusedArchivesAreRemoved(t *testing.T) {
 
 func written(t *testing.T, file string) time.Time {
 	t.Helper()
-	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(file))(t)
 	return info.ModTime()
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/engine"
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
@@ -42,27 +43,17 @@ func TestEngineDiesWithItsParent(t *testing.T) {
 	t.Parallel()
 	command := exec.CommandContext(t.Context(), os.Args[0])
 	command.Env = append(os.Environ(), holder+"=1")
-	output, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	output := must.Get(command.StdoutPipe())(t)
+	must.OK(t, command.Start())
 	line := make([]byte, 256)
-	read, err := output.Read(line)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must.Get(output.Read(line))(t)
 	address := strings.TrimSpace(string(line[:read]))
 	connection, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatalf("the engine does not listen on %q: %v", address, err)
 	}
 	_ = connection.Close()
-	if err := command.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, command.Process.Signal(syscall.SIGKILL))
 	_ = command.Wait()
 	wait.Until(t, "the engine ends with its parent", func() (any, bool) {
 		connection, err := net.Dial("tcp", address)
@@ -75,19 +66,11 @@ func TestEngineDiesWithItsParent(t *testing.T) {
 
 func TestEngineListensOnLoopbackOnly(t *testing.T) {
 	t.Parallel()
-	started, err := engine.Start(t.Context(), engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	started := must.Get(engine.Start(t.Context(), engine.Options{}))(t)
 	defer func() { _ = started.Close() }()
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(started.URL(), "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	addresses, err := net.InterfaceAddrs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	addresses := must.Get(net.InterfaceAddrs())(t)
 	for _, address := range addresses {
 		network, ok := address.(*net.IPNet)
 		if !ok || network.IP.IsLoopback() || network.IP.IsLinkLocalUnicast() {
@@ -120,19 +103,14 @@ func TestEngineIsNotForWebPages(t *testing.T) {
 			t.Parallel()
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, enginetest.Engine(t).URL(),
 				strings.NewReader("{}"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if test.host != "" {
 				request.Host = test.host + request.URL.Host[strings.LastIndex(request.URL.Host, ":"):]
 			}
 			if test.header != "" {
 				request.Header.Set(test.header, test.value)
 			}
-			response, err := http.DefaultClient.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			response := must.Get(http.DefaultClient.Do(request))(t)
 			defer response.Body.Close()
 			if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != test.status {
 				t.Errorf("got %s %s, %v; want %d", response.Status, text, err, test.status)
@@ -150,9 +128,7 @@ func TestStartErrors(t *testing.T) {
 		t.Errorf("no jar: got %v", err)
 	}
 	broken := filepath.Join(empty, "broken.jar")
-	if err := os.WriteFile(broken, []byte("no jar"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(broken, []byte("no jar"), 0o600))
 	if _, err := engine.Start(t.Context(), engine.Options{Jar: broken}); err == nil ||
 		!strings.Contains(err.Error(), "Java 17") {
 		t.Errorf("broken jar: got %v", err)
@@ -163,20 +139,14 @@ func TestStartErrors(t *testing.T) {
 			t.Errorf("%q: got %v", url, err)
 		}
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	address := listener.Addr().String()
 	_ = listener.Close()
 	if _, err := engine.Start(t.Context(), engine.Options{URL: "http://" + address}); err == nil ||
 		!strings.Contains(err.Error(), "no DynamoDB answers") {
 		t.Errorf("nothing there: got %v", err)
 	}
-	given, err := engine.Start(t.Context(), engine.Options{URL: enginetest.Engine(t).URL() + "/"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	given := must.Get(engine.Start(t.Context(), engine.Options{URL: enginetest.Engine(t).URL() + "/"}))(t)
 	if err := given.Close(); err != nil || given.PID() != 0 {
 		t.Errorf("an engine given by URL: got pid %d, %v", given.PID(), err)
 	}
@@ -209,19 +179,10 @@ func TestLauncherClassIsItsSource(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	made, err := os.ReadFile(filepath.Join(dir, "Launcher.class"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept, err := os.ReadFile("Launcher.class")
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(os.ReadFile(filepath.Join(dir, "Launcher.class")))(t)
+	kept := must.Get(os.ReadFile("Launcher.class"))(t)
 	// Other versions of the compiler may order the class file differently.
-	version, err := exec.CommandContext(t.Context(), javac, "-version").CombinedOutput()
-	if err != nil {
-		t.Fatal(err)
-	}
+	version := must.Get(exec.CommandContext(t.Context(), javac, "-version").CombinedOutput())(t)
 	if strings.HasPrefix(string(version), "javac 17.") && !bytes.Equal(made, kept) {
 		t.Error("Launcher.class is not what Launcher.java compiles to: run `go generate ./internal/engine`")
 	}

@@ -22,6 +22,8 @@ import (
 
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // skipShort skips a test that builds, unless the whole tests run. What README and docs/guide/start.md promise is tested
@@ -53,12 +55,8 @@ func handlersModule(t *testing.T) string {
 func write(t *testing.T, folder, name, content string) {
 	t.Helper()
 	file := filepath.Join(folder, name)
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	must.OK(t, os.WriteFile(file, []byte(content), 0o644))
 }
 
 // lambda is what AWS runs handlers on by default here.
@@ -66,11 +64,7 @@ var lambda = Target{System: "linux", Processor: "arm64"}
 
 func mustBuild(t *testing.T, source Source, cacheFolder string) map[string]Binary {
 	t.Helper()
-	binaries, err := build(t.Context(), source, lambda, cacheFolder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return binaries
+	return must.Get(build(t.Context(), source, lambda, cacheFolder))(t)
 }
 
 func both(folder string) Source {
@@ -83,10 +77,7 @@ func TestBuild(t *testing.T) {
 	for _, target := range []Target{{"linux", "arm64"}, {"linux", "amd64"}, {"darwin", "arm64"}, {"darwin", "amd64"}} {
 		t.Run("OK"+target.System+target.Processor, func(t *testing.T) {
 			t.Parallel()
-			binaries, err := build(t.Context(), both(handlersModule(t)), target, t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			binaries := must.Get(build(t.Context(), both(handlersModule(t)), target, t.TempDir()))(t)
 			if len(binaries) != 2 || binaries["hello"].Hash == binaries["bye"].Hash {
 				t.Fatalf("binaries: got %v, want two different ones", binaries)
 			}
@@ -141,20 +132,14 @@ func TestBuildSameName(t *testing.T) {
 // it, and that it has nothing which it need not have.
 func checkTarget(t *testing.T, file string, target Target) {
 	t.Helper()
-	information, err := buildinfo.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	information := must.Get(buildinfo.ReadFile(file))(t)
 	for key, want := range map[string]string{"GOOS": target.System, "GOARCH": target.Processor} {
 		if !slices.Contains(information.Settings, debug.BuildSetting{Key: key, Value: want}) {
 			t.Errorf("%s: got %v, want %s=%s", file, information.Settings, key, want)
 		}
 	}
 	if target.System == "darwin" {
-		f, err := macho.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(macho.Open(file))(t)
 		defer f.Close()
 		if want := map[string]macho.Cpu{"arm64": macho.CpuArm64,
 			"amd64": macho.CpuAmd64}[target.Processor]; f.Cpu != want {
@@ -162,10 +147,7 @@ func checkTarget(t *testing.T, file string, target Target) {
 		}
 		return
 	}
-	f, err := elf.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(elf.Open(file))(t)
 	defer f.Close()
 	if want := map[string]elf.Machine{"arm64": elf.EM_AARCH64,
 		"amd64": elf.EM_X86_64}[target.Processor]; f.Machine != want {
@@ -229,10 +211,7 @@ func TestBuildIgnoresEnvironment(t *testing.T) {
 // spy puts a go command in front of the real one that notes its subcommands, and what it links.
 func spy(t *testing.T) (subcommands func() string) {
 	t.Helper()
-	real, err := exec.LookPath("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	real := must.Get(exec.LookPath("go"))(t)
 	folder := t.TempDir()
 	notes := filepath.Join(folder, "notes")
 	script := fmt.Sprintf(`#!/bin/sh
@@ -244,18 +223,11 @@ status=$?
 sed -n 's|.*/link -o .*|link|p' '%[1]s'.$$ >> '%[1]s'
 exit $status
 `, notes, real)
-	if err := os.WriteFile(filepath.Join(folder, "go"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(folder, "go"), []byte(script), 0o755))
 	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return func() string {
-		content, err := os.ReadFile(notes)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Remove(notes); err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(notes))(t)
+		must.OK(t, os.Remove(notes))
 		return strings.Join(strings.Fields(string(content)), " ")
 	}
 }
@@ -278,9 +250,7 @@ func TestCache(t *testing.T) {
 		{"NothingChanged", func() {}, "list build", false},
 		{"Touched", func() {
 			now := time.Now().Add(time.Hour)
-			if err := os.Chtimes(filepath.Join(folder, "hello/main.go"), now, now); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Chtimes(filepath.Join(folder, "hello/main.go"), now, now))
 		}, "list build", false},
 		{"SharedPackageOfSharedPackageChanged", func() {
 			write(t, folder, "words/words.go", "package words\n\n//go:noinline\nfunc All() string { return "+
@@ -291,15 +261,11 @@ func TestCache(t *testing.T) {
 		}, "list build link", true},
 		{"OutsideFileChanged", func() { write(t, folder, "README.md", "hello") }, "list build", false},
 		{"BinaryDamaged", func() {
-			if err := os.Truncate(filepath.Join(cacheFolder, "binaries", hash, "bootstrap"), 10); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Truncate(filepath.Join(cacheFolder, "binaries", hash, "bootstrap"), 10))
 		}, "list build", false},
 		{"LinkedDamaged", func() { damage(t, linked(t, cacheFolder, "hello"), 10) }, "list build build link", false},
 		{"LinkedTruncated", func() {
-			if err := os.Truncate(linked(t, cacheFolder, "hello"), 100_000); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Truncate(linked(t, cacheFolder, "hello"), 100_000))
 		}, "list build build link", false},
 		{"NothingChangedAgain", func() {}, "list build", false},
 	}
@@ -329,14 +295,9 @@ func linked(t *testing.T, cacheFolder, name string) string {
 // damage changes one byte at a distance from the end of a file.
 func damage(t *testing.T, file string, distance int) {
 	t.Helper()
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(file))(t)
 	content[len(content)-distance]++
-	if err := os.WriteFile(file, content, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, content, 0o755))
 }
 
 func TestCacheRemovesUnused(t *testing.T) {
@@ -352,9 +313,7 @@ func TestCacheRemovesUnused(t *testing.T) {
 			t.Fatalf("%s: got %v, %v", pattern, entries, err)
 		}
 		for _, e := range entries {
-			if err := os.Chtimes(e, old, old); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Chtimes(e, old, old))
 		}
 	}
 	write(t, folder, "words/words.go", "package words\n\n//go:noinline\nfunc All() string { return \"new \" }\n")
@@ -471,9 +430,7 @@ func TestBuildErrNoToolchain(t *testing.T) {
 func TestBuildErrCacheFolder(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, nil, 0o644))
 	_, err := build(t.Context(), both(handlersModule(t)), lambda, file)
 	if err == nil || !strings.Contains(err.Error(), cacheVariable) {
 		t.Errorf("got %v, want one that names %s", err, cacheVariable)
@@ -483,14 +440,8 @@ func TestBuildErrCacheFolder(t *testing.T) {
 // The library's own module is found without a path.
 func TestLocate(t *testing.T) {
 	t.Parallel()
-	found, err := locate(t.Context(), Source{Packages: []string{"x"}}, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(locate(t.Context(), Source{Packages: []string{"x"}}, t.TempDir()))(t)
+	want := must.Get(filepath.Abs("../.."))(t)
 	if found.directory != want || found.prefix != "./" {
 		t.Errorf("got %+v, want folder %s", found, want)
 	}
@@ -499,14 +450,9 @@ func TestLocate(t *testing.T) {
 // proxied adds the module in a folder to a module proxy.
 func proxied(t *testing.T, proxy, folder string, version module.Version) {
 	t.Helper()
-	description, err := os.ReadFile(filepath.Join(folder, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	description := must.Get(os.ReadFile(filepath.Join(folder, "go.mod")))(t)
 	var archive bytes.Buffer
-	if err := zip.CreateFromDir(&archive, version, folder); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, zip.CreateFromDir(&archive, version, folder))
 	stem := filepath.Join(version.Path, "@v", version.Version)
 	write(t, proxy, stem+".info", fmt.Sprintf("{\"Version\": %q}", version.Version))
 	write(t, proxy, stem+".mod", string(description))

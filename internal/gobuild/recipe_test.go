@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // A function's recipe in a template is read as it was written.
@@ -19,14 +21,9 @@ func TestRecipe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			key, value := want.Metadata()
-			text, err := json.Marshal(map[string]any{key: value, "aws:cdk:path": "stack/hello"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(json.Marshal(map[string]any{key: value, "aws:cdk:path": "stack/hello"}))(t)
 			var metadata map[string]any
-			if err := json.Unmarshal(text, &metadata); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal(text, &metadata))
 			got, ok, err := ReadRecipe(metadata)
 			if err != nil || !ok {
 				t.Fatalf("got %v, %v, want the recipe", ok, err)
@@ -85,9 +82,7 @@ func TestReadRecipeErr(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var metadata map[string]any
-			if err := json.Unmarshal([]byte(test.metadata), &metadata); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal([]byte(test.metadata), &metadata))
 			_, ok, err := ReadRecipe(metadata)
 			if ok || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
 				t.Errorf("got %v, %v, want no recipe and an error with %q", ok, err, test.err)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // A file that is saved after the toolchain has hashed it, and before it compiles it, is not compiled, and an undo
@@ -23,30 +25,17 @@ func TestSnapshotWhileSaving(t *testing.T) {
 	}
 	tool := filepath.Join(folder, "tool")
 	// The toolchain has hashed a file when it starts the compiler.
-	if err := os.WriteFile(tool, []byte("#!/bin/sh\ncase \"$*\" in *\" -p example.com/m/shared \"*)\n"+
-		"\ttest ! -e "+saved+" || mv "+saved+" "+shared+" ;;\nesac\nexec \"$@\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(tool, []byte("#!/bin/sh\ncase \"$*\" in *\" -p example.com/m/shared \"*)\n"+
+		"\ttest ! -e "+saved+" || mv "+saved+" "+shared+" ;;\nesac\nexec \"$@\"\n"), 0o700))
 	shop, err := OpenWorkshop(t.Context(), Source{Module: "example.com/m", From: []string{folder},
 		Packages: []string{"a"}, Flags: append(Flags(), "-toolexec="+tool)}, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	snapshots := NewSnapshots(t.TempDir())
 	prints := func(want string) {
 		t.Helper()
-		content, err := os.ReadFile(shared)
-		if err != nil {
-			t.Fatal(err)
-		}
-		snapshot, err := snapshots.Take(map[string][]byte{shared: content})
-		if err != nil {
-			t.Fatal(err)
-		}
-		built, err := shop.Build(t.Context(), []string{"a"}, snapshot)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(shared))(t)
+		snapshot := must.Get(snapshots.Take(map[string][]byte{shared: content}))(t)
+		built := must.Get(shop.Build(t.Context(), []string{"a"}, snapshot))(t)
 		got, err := exec.Command(filepath.Join(built["a"].Directory, "bootstrap")).CombinedOutput()
 		if err != nil || string(got) != want+"\n" {
 			t.Errorf("the program prints %s, %v; want %s", got, err, want)
@@ -90,32 +79,21 @@ func TestSnapshot(t *testing.T) {
 	snapshots := NewSnapshots(t.TempDir())
 	build := func() (map[string]Binary, error) {
 		t.Helper()
-		snapshot, err := snapshots.Take(files)
-		if err != nil {
-			t.Fatal(err)
-		}
+		snapshot := must.Get(snapshots.Take(files))(t)
 		return shop.Build(t.Context(), []string{"a", "b"}, snapshot)
 	}
-	first, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(build())(t)
 	for path, content := range files {
 		save(t, path, string(content))
 	}
 	// A comment makes the toolchain compile again, and changes no binary.
 	save(t, name("shared/shared.go"), string(files[name("shared/shared.go")])+"// not in the snapshot\n")
-	of, err := buildAgain(t, Source{Module: "example.com/m", From: []string{folder}, Packages: []string{"a", "b"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	of := must.Get(buildAgain(t, Source{Module: "example.com/m", From: []string{folder}, Packages: []string{"a", "b"}}))(t)
 	if first["a"].Hash != of["a"].Hash || first["b"].Hash != of["b"].Hash {
 		t.Errorf("got %v, and without a snapshot %v", first, of)
 	}
 	delete(files, name("shared/same.go"))
-	if err := os.Remove(name("shared/same.go")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(name("shared/same.go")))
 	var failure *CompileError
 	if _, err := build(); !errors.As(err, &failure) ||
 		!strings.Contains(failure.Text(folder), "\nshared/other.go:3:30: undefined: same") {
@@ -132,10 +110,7 @@ func TestSnapshotRemovesTheFormer(t *testing.T) {
 		if _, err := snapshots.Take(map[string][]byte{"/a.go": []byte(text), "/b.go": []byte("same")}); err != nil {
 			t.Fatal(err)
 		}
-		kept, err := os.ReadDir(folder)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kept := must.Get(os.ReadDir(folder))(t)
 		var texts []string
 		for _, file := range kept {
 			if content, err := os.ReadFile(filepath.Join(folder, file.Name())); err != nil {

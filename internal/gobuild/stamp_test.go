@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // Scanners and "go version -m" read of each binary what is in it, and no more.
@@ -27,10 +29,7 @@ func TestStamp(t *testing.T) {
 		"bye":   {{Path: "example.com/dependency", Version: "(devel)"}},
 	}
 	for name, want := range dependencies {
-		got, err := buildinfo.ReadFile(filepath.Join(binaries[name].Directory, "bootstrap"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(buildinfo.ReadFile(filepath.Join(binaries[name].Directory, "bootstrap")))(t)
 		if diff := cmp.Diff(&debug.BuildInfo{
 			GoVersion: runtime.Version(),
 			Path:      "example.com/handlers/" + name,

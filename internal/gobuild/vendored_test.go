@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/module"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 func TestReadVendored(t *testing.T) {
@@ -29,10 +31,7 @@ example.com/b/sub
 # example.com/a/nested => ../nested
 # example.com/b v1.0.0 => example.com/fork v1.2.0
 `)
-	got, err := readVendored(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(readVendored(file))(t)
 	want := []vendoredModule{
 		{Version: module.Version{Path: "example.com/a", Version: "v1.0.0"}, language: "1.24.0",
 			packages: []string{"example.com/a", "example.com/a/sub"}},
@@ -93,18 +92,12 @@ func TestVendoredIsBuiltAsTheModuleIs(t *testing.T) {
 	vendoredTree(t, importer, "example.com/library")
 	assembled := filepath.Join(t.TempDir(), "assembled")
 	library := vendoredModule{Version: module.Version{Path: "example.com/library", Version: "v0.2.0"}, language: "1.25"}
-	if err := library.assemble(assembled, importer, versions); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, library.assemble(assembled, importer, versions))
 
 	own := t.TempDir()
 	vendoredTree(t, filepath.Join(own, "vendor"), "library")
-	if err := os.Rename(filepath.Join(own, "vendor", "library", "lambdas"), filepath.Join(own, "lambdas")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(filepath.Join(own, "vendor", "library", "schema"), filepath.Join(own, "schema")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(filepath.Join(own, "vendor", "library", "lambdas"), filepath.Join(own, "lambdas")))
+	must.OK(t, os.Rename(filepath.Join(own, "vendor", "library", "schema"), filepath.Join(own, "schema")))
 	write(t, own, "go.mod", "module example.com/library\n\ngo 1.25\n\nrequire (\n\t"+requirements+
 		")\n\nreplace example.com/b v1.0.0 => example.com/fork v1.2.0\n")
 	write(t, own, "vendor/modules.txt", `# example.com/a v1.0.0
@@ -123,10 +116,7 @@ example.com/b/sub
 	if got.Hash != want.Hash {
 		t.Errorf("hash: got %s, want that of the module, %s", got.Hash, want.Hash)
 	}
-	content, err := os.ReadFile(filepath.Join(got.Directory, "bootstrap"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(filepath.Join(got.Directory, "bootstrap")))(t)
 	for _, name := range []string{"example.com/library/schema/schema.go", "example.com/a/nested@v0.1.0/nested.go"} {
 		if !bytes.Contains(content, []byte(name)) {
 			t.Errorf("the binary does not name its source %s", name)

@@ -10,15 +10,15 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // workshop opens the workshop of a module with two functions and a package that both import.
 func workshop(t *testing.T) (shop *Workshop, folder string) {
 	t.Helper()
 	folder, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, text := range map[string]string{
 		"go.mod":           "module example.com/m\n\ngo 1.26\n",
 		"shared/shared.go": "package shared\n\nfunc Text() string { return \"x\" }\n",
@@ -30,20 +30,14 @@ func workshop(t *testing.T) (shop *Workshop, folder string) {
 	}
 	shop, err = OpenWorkshop(t.Context(), Source{Module: "example.com/m", From: []string{folder},
 		Packages: []string{"a", "b"}}, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return shop, folder
 }
 
 func save(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must.OK(t, os.WriteFile(name, []byte(text), 0o600))
 }
 
 func TestWorkshop(t *testing.T) {
@@ -72,9 +66,7 @@ func TestWorkshop(t *testing.T) {
 	}
 	save(t, filepath.Join(folder, "b", "main.go"), "package main\n\nfunc main() { println(1) }\n")
 	of.former = filepath.Join(t.TempDir(), "former.json")
-	if err := WriteFormer(of.former, shop); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, WriteFormer(of.former, shop))
 	if former, err := buildAgain(t, of); err != nil || former["b"].Hash != first["b"].Hash {
 		t.Errorf("the former binaries are %v, %v", former, err)
 	}
@@ -82,13 +74,8 @@ func TestWorkshop(t *testing.T) {
 		t.Errorf("got %v after a change of b, and before %v", second, first)
 	}
 	debugged := t.TempDir()
-	source, err := shop.Snapshot(filepath.Join(debugged, "source"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := shop.BuildForDebugger(t.Context(), "b", debugged, source); err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(shop.Snapshot(filepath.Join(debugged, "source")))(t)
+	must.OK(t, shop.BuildForDebugger(t.Context(), "b", debugged, source))
 	for program, described := range map[string]bool{filepath.Join(build()["b"].Directory, "bootstrap"): false,
 		filepath.Join(debugged, "bootstrap"): true} {
 		if info, err := buildinfo.ReadFile(program); err != nil || info.Path != "example.com/m/b" {
@@ -97,10 +84,7 @@ func TestWorkshop(t *testing.T) {
 		if runtime.GOOS != "linux" {
 			continue
 		}
-		file, err := elf.Open(program)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(elf.Open(program))(t)
 		if has := file.Section(".debug_info") != nil || file.Section(".zdebug_info") != nil; has != described {
 			t.Errorf("%s: debug information is %t", program, has)
 		}
@@ -119,20 +103,14 @@ func TestWorkshopSameName(t *testing.T) {
 	_, folder := workshop(t)
 	of := Source{Module: "example.com/m", From: []string{folder}, Packages: []string{"a", "x/a"}}
 	save(t, filepath.Join(folder, "x", "a", "main.go"), "package main\n\nfunc main() { missing() }\n")
-	shop, err := OpenWorkshop(t.Context(), of, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	shop := must.Get(OpenWorkshop(t.Context(), of, t.TempDir()))(t)
 	var failure *CompileError
 	inPart, err := shop.Build(t.Context(), of.Packages, nil)
 	if !errors.As(err, &failure) || inPart["a"].Hash == "" || inPart["x/a"].Hash != "" {
 		t.Errorf("got %v, %v, want a alone, and why x/a is not there", inPart, err)
 	}
 	save(t, filepath.Join(folder, "x", "a", "main.go"), "package main\n\nfunc main() { println(1) }\n")
-	alone, err := shop.Build(t.Context(), []string{"x/a"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := must.Get(shop.Build(t.Context(), []string{"x/a"}, nil))(t)
 	both, err := shop.Build(t.Context(), of.Packages, nil)
 	if err != nil || both["a"] != inPart["a"] || both["x/a"] != alone["x/a"] || alone["x/a"].Hash == both["a"].Hash {
 		t.Errorf("got %v, %v, want %v and %v", both, err, inPart, alone)
@@ -159,9 +137,7 @@ func TestProgram(t *testing.T) {
 	_, folder := workshop(t)
 	of := Listing{Directory: folder, Patterns: []string{"./a"}}
 	name, first, err := Program(t.Context(), of, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if _, again, err := Program(t.Context(), of, nil); err != nil || again != first {
 		t.Errorf("got %s, %v; want %s", again, err, first)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/handlersource"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
@@ -62,13 +63,9 @@ func TestCheck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "links.go")
-			if err := os.WriteFile(file, []byte(beginning+test.line+"\n}\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(file, []byte(beginning+test.line+"\n}\n"), 0o600))
 			var f finding.List
-			if err := handlersource.Check(&f, links(), []string{file}); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, handlersource.Check(&f, links(), []string{file}))
 			if got := f.Err(); test.want == "" && got != nil ||
 				test.want != "" && (len(f) != 1 || !strings.Contains(f[0].String(), test.want)) {
 				t.Errorf("got %v, want %q", got, test.want)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/intrinsic"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 func TestCanonical(t *testing.T) {
@@ -23,9 +24,7 @@ func TestCanonical(t *testing.T) {
 		`{"Name": [{"Fn::Join": ["", ["a", {"Ref": "B"}, {"Ref": "C"}]]}]}`: `{"Name":[{"Fn::Join":["",["a",{"Ref":"B"},{"Ref":"C"}]]}]}`,
 	} {
 		var parsed any
-		if err := json.Unmarshal([]byte(value), &parsed); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(value), &parsed))
 		if got, err := json.Marshal(intrinsic.Canonical(parsed)); err != nil || string(got) != want {
 			t.Errorf("%s: got %s, want %s", value, got, want)
 		}

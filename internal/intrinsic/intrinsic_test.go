@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/onesynth-cdk/onesynth/internal/intrinsic"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // names knows one parameter and one attribute, and nothing else.
@@ -55,9 +56,7 @@ func parse(t *testing.T, text string) (value any) {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
-	if err := decoder.Decode(&value); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, decoder.Decode(&value))
 	return value
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/pattern"
 )
 
@@ -159,10 +160,7 @@ func TestSeveralPatterns(t *testing.T) {
 		true:  {`{"source": ["aws.s3"]}`, `{"source": ["aws.ec2"]}`},
 		false: {`{"source": ["aws.s3"]}`, `{"source": ["aws.sqs"]}`},
 	} {
-		filter, err := pattern.New(patterns...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		filter := must.Get(pattern.New(patterns...))(t)
 		if got, err := filter.Passes([]byte(instance)); err != nil || got != want {
 			t.Errorf("%q: got %v, %v", patterns, got, err)
 		}
@@ -171,10 +169,7 @@ func TestSeveralPatterns(t *testing.T) {
 	if got, failed := none.Passes([]byte(`{}`)); err != nil || failed != nil || !got {
 		t.Errorf("without patterns: got %v, %v, %v", got, err, failed)
 	}
-	filter, err := pattern.New(`{"a": [1]}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	filter := must.Get(pattern.New(`{"a": [1]}`))(t)
 	if _, err := filter.Passes([]byte(`[1]`)); err == nil {
 		t.Error("an event that is no object: got no error")
 	}
@@ -261,18 +256,9 @@ func FuzzWildcard(f *testing.F) {
 			!utf8.ValidString(text) {
 			return
 		}
-		given, err := json.Marshal(map[string]any{"a": []any{map[string]string{"wildcard": wildcard}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		event, err := json.Marshal(map[string]string{"a": text})
-		if err != nil {
-			t.Fatal(err)
-		}
-		filter, err := pattern.New(string(given))
-		if err != nil {
-			t.Fatal(err)
-		}
+		given := must.Get(json.Marshal(map[string]any{"a": []any{map[string]string{"wildcard": wildcard}}}))(t)
+		event := must.Get(json.Marshal(map[string]string{"a": text}))(t)
+		filter := must.Get(pattern.New(string(given)))(t)
 		parts := strings.Split(wildcard, "*")
 		for i, part := range parts {
 			parts[i] = regexp.QuoteMeta(part)

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/check"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
 )
 
@@ -23,11 +24,7 @@ var region = check.Environment{Stack: "onesynth", Region: "eu-central-1", Accoun
 
 func parsed(t *testing.T, source string) *check.Template {
 	t.Helper()
-	template, err := check.Parse([]byte(source))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return template
+	return must.Get(check.Parse([]byte(source)))(t)
 }
 
 // deployedBefore returns the template of prod as an earlier version of this module made it. To keep that of a release:
@@ -35,19 +32,10 @@ func parsed(t *testing.T, source string) *check.Template {
 // testdata/deployed/NAME.template.json.gz.
 func deployedBefore(t *testing.T, platform string) string {
 	t.Helper()
-	file, err := os.Open("testdata/deployed/" + platform + ".template.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open("testdata/deployed/" + platform + ".template.json.gz"))(t)
 	defer file.Close()
-	unpacked, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template, err := io.ReadAll(unpacked)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unpacked := must.Get(gzip.NewReader(file))(t)
+	template := must.Get(io.ReadAll(unpacked))(t)
 	return string(template)
 }
 
@@ -62,9 +50,7 @@ func meant(t *testing.T, platform string) map[string]string {
 	if err == nil {
 		err = json.Unmarshal(text, &reasons)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return reasons
 }
 
@@ -105,10 +91,7 @@ func TestCheckEarlierVersion(t *testing.T) {
 // What the check has against a move from tokens to keys is what docs/guide/deploy.md explains, and no more.
 func TestTokensToKeys(t *testing.T) {
 	t.Parallel()
-	document, err := os.ReadFile("../../docs/guide/deploy.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(os.ReadFile("../../docs/guide/deploy.md"))(t)
 	_, section, found := strings.Cut(string(document), "\n## From tokens to keys\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	if !found {

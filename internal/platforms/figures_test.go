@@ -16,6 +16,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/internal/cron"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
@@ -42,9 +43,7 @@ func figuresIn(t *testing.T, name string, change func(string) string) {
 	want := change(text)
 	if flag.Lookup("update").Value.String() == "true" {
 		file := filepath.Join("..", "..", "docs", filepath.FromSlash(name))
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(want), 0o644))
 		return
 	}
 	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(text, "\n")); diff != "" {
@@ -310,10 +309,7 @@ func runs(t *testing.T, v variant) (n float64) {
 	t.Helper()
 	begin := time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC)
 	for _, schedule := range v.template.OfType("AWS::Scheduler::Schedule") {
-		e, err := cron.Parse(synthtest.Text(schedule.Properties["ScheduleExpression"]), time.UTC, begin)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(cron.Parse(synthtest.Text(schedule.Properties["ScheduleExpression"]), time.UTC, begin))(t)
 		for at := e.Next(begin); !at.IsZero() && at.Sub(begin) <= hours*time.Hour; at = e.Next(at) {
 			n++
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/handlersource"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
@@ -26,9 +27,7 @@ func TestHandlersNameWhatIsDeclared(t *testing.T) {
 						}
 						return err
 					})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 			}
 			var f finding.List
 			if err := handlersource.Check(&f, p.Whole, files); err != nil || len(f) > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -453,10 +454,7 @@ const maxMetadata = 16 << 10
 
 func TestMetadata(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
-		text, err := json.Marshal(v.template.Metadata)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(v.template.Metadata))(t)
 		if len(text) > maxMetadata {
 			t.Errorf("got %d bytes of metadata, and %d are allowed", len(text), maxMetadata)
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
 )
 
@@ -104,11 +105,7 @@ func TestCheckNamesTheSchema(t *testing.T) {
 		return found
 	}
 	parse := func(source string) *check.Template {
-		template, err := check.Parse([]byte(source))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return template
+		return must.Get(check.Parse([]byte(source)))(t)
 	}
 	deployed := parse(variants["todo"][platformtest.Zero].template.Source)
 	for want, change := range map[string]func(resources, metadata object){
@@ -141,14 +138,9 @@ func TestCheckNamesTheSchema(t *testing.T) {
 		},
 	} {
 		var template object
-		if err := json.Unmarshal([]byte(variants["todo"][platformtest.Zero].template.Source), &template); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(variants["todo"][platformtest.Zero].template.Source), &template))
 		change(at(template, "Resources"), at(template, "Metadata"))
-		source, err := json.Marshal(template)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Get(json.Marshal(template))(t)
 		var got []string
 		for _, f := range check.Compare(deployed, parse(string(source)), check.Environment{}) {
 			what, _, _ := strings.Cut(f.ID, ":")

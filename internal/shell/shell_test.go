@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // A shell takes a quoted path to the folder that it names. Quotes are only where they have to be.
@@ -20,16 +22,11 @@ func TestPath(t *testing.T) {
 			if got := Path(name); got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}
-			parent, err := filepath.EvalSymlinks(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			parent := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 			c := exec.Command("sh", "-c", "cd "+Path(name)+" && pwd")
 			c.Dir = filepath.Join(parent, "in")
 			want := filepath.Join(c.Dir, name)
-			if err := errors.Join(os.MkdirAll(c.Dir, 0o755), os.MkdirAll(want, 0o755)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, errors.Join(os.MkdirAll(c.Dir, 0o755), os.MkdirAll(want, 0o755)))
 			if got, err := c.CombinedOutput(); err != nil || string(got) != want+"\n" {
 				t.Errorf("got %q, %v, want %q", got, err, want)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/engine"
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -23,10 +24,7 @@ import (
 func keyTables(t *testing.T) (keys *service.AgentKeys, accessKey string) {
 	t.Helper()
 	tables := dynamotest.Open(t, askahuman.AgentKeys())
-	credentials, err := tables.Client.Options().Credentials.Retrieve(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	credentials := must.Get(tables.Client.Options().Credentials.Retrieve(t.Context()))(t)
 	return &service.AgentKeys{DB: tables.DB}, credentials.AccessKeyID
 }
 
@@ -60,10 +58,7 @@ func localRun(t *testing.T, accessKey string, outputs map[string]string) string 
 // amazon is CloudFormation with a stack of those outputs, and DynamoDB.
 func amazon(t *testing.T, outputs map[string]string) string {
 	t.Helper()
-	address, err := url.Parse(enginetest.Engine(t).URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(url.Parse(enginetest.Engine(t).URL()))(t)
 	dynamoDB := httputil.NewSingleHostReverseProxy(address)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "DynamoDB_") {

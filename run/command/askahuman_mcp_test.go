@@ -13,6 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
@@ -59,9 +60,7 @@ func TestMCPOverStdio(t *testing.T) {
 			run.Stderr = &complaints
 			session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
 				&sdk.CommandTransport{Command: run}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			result, err := session.CallTool(t.Context(),
 				&sdk.CallToolParams{Name: "ask_human",
 					Arguments: map[string]any{"prompt": "Should error messages apologise to people?"}})

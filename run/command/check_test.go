@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // deployable writes an assembly of stacks with their templates; environment is the manifest's.
@@ -19,19 +21,12 @@ func deployable(t *testing.T, environment string, templates map[string]string) s
 	dir := t.TempDir()
 	artifacts := map[string]any{}
 	for stack, template := range templates {
-		if err := os.WriteFile(filepath.Join(dir, stack+".json"), []byte(template), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, stack+".json"), []byte(template), 0o600))
 		artifacts[stack] = map[string]any{"type": "aws:cloudformation:stack", "environment": environment,
 			"properties": map[string]any{"templateFile": stack + ".json"}}
 	}
-	manifest, err := json.Marshal(map[string]any{"artifacts": artifacts})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), manifest, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	manifest := must.Get(json.Marshal(map[string]any{"artifacts": artifacts}))(t)
+	must.OK(t, os.WriteFile(filepath.Join(dir, "manifest.json"), manifest, 0o600))
 	return dir
 }
 
@@ -324,9 +319,7 @@ func TestCheckNestedAgainst(t *testing.T) {
 		!strings.Contains(stdout, "the name of the bucket changes from a to b") {
 		t.Errorf("got %d\n%s%s", status, stdout, stderr)
 	}
-	if err := os.Remove(filepath.Join(before, "inner.json")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(before, "inner.json")))
 	if status, stdout, stderr := against(); status != 0 || !strings.Contains(stdout, "warning shop/nested:Nested") {
 		t.Errorf("without its template: got %d\n%s%s", status, stdout, stderr)
 	}
@@ -339,28 +332,16 @@ func TestCheckStages(t *testing.T) {
 	artifacts := map[string]any{}
 	for stage, region := range map[string]string{"Dev": "eu-west-1", "Prod": "eu-west-1"} {
 		nested := deployable(t, "aws://111122223333/"+region, map[string]string{"shop": `{"Resources": {}}`})
-		if err := os.CopyFS(filepath.Join(dir, "assembly-"+stage), os.DirFS(nested)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.CopyFS(filepath.Join(dir, "assembly-"+stage), os.DirFS(nested)))
 		manifest := filepath.Join(dir, "assembly-"+stage, "manifest.json")
-		text, err := os.ReadFile(manifest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(manifest))(t)
 		named := strings.Replace(string(text), `"environment":`, `"displayName":"`+stage+`/shop","environment":`, 1)
-		if err := os.WriteFile(manifest, []byte(named), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(manifest, []byte(named), 0o600))
 		artifacts["assembly-"+stage] = map[string]any{"type": "cdk:cloud-assembly",
 			"properties": map[string]any{"directoryName": "assembly-" + stage}}
 	}
-	manifest, err := json.Marshal(map[string]any{"artifacts": artifacts})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), manifest, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	manifest := must.Get(json.Marshal(map[string]any{"artifacts": artifacts}))(t)
+	must.OK(t, os.WriteFile(filepath.Join(dir, "manifest.json"), manifest, 0o600))
 	endpoint := cloudFormation(t, map[string]deployedStack{
 		"shop": {"UPDATE_COMPLETE", `{"Resources": {"B": {"Type": "AWS::S3::Bucket"}}}`}})
 	for name, test := range map[string]struct {
@@ -393,11 +374,9 @@ func TestCheckStages(t *testing.T) {
 func TestCheckAsJSON(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "deployed.json")
-	if err := os.WriteFile(file,
+	must.OK(t, os.WriteFile(file,
 		[]byte(`{"Resources": {"B": {"Type": "AWS::S3::Bucket"}, "Q": {"Type": "AWS::SQS::Queue"}}}`),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+		0o600))
 	dir := deployable(t, "aws://unknown-account/unknown-region", map[string]string{"shop": `{"Resources": {}}`})
 	status, stdout, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir, "--against", file, "--format", "json",
 		"--accept", "shop/drop:Q")
@@ -443,11 +422,9 @@ func TestCheckUnchecked(t *testing.T) {
 func TestCheckFirstRun(t *testing.T) {
 	t.Parallel()
 	configuration := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(configuration, []byte("[profile left]\nregion = eu-west-1\nsso_start_url = "+
+	must.OK(t, os.WriteFile(configuration, []byte("[profile left]\nregion = eu-west-1\nsso_start_url = "+
 		"https://example.com/start\nsso_region = eu-west-1\nsso_account_id = 111122223333\nsso_role_name = dev\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+		0o600))
 	const here, anywhere = "aws://111122223333/eu-west-1", "aws://unknown-account/unknown-region"
 	keys := []string{"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret"}
 	for name, test := range map[string]struct {
@@ -494,20 +471,14 @@ func TestCheckRegion(t *testing.T) {
 // TestCheckDocument: what docs/guide/deploy.md shows is what the command prints.
 func TestCheckDocument(t *testing.T) {
 	t.Parallel()
-	document, err := os.ReadFile("../../docs/guide/deploy.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(os.ReadFile("../../docs/guide/deploy.md"))(t)
 	_, documented, found := strings.Cut(string(document), "$ onesynth check --assembly cdk.out\n")
 	documented, _, closed := strings.Cut(documented, "```")
 	if !found || !closed {
 		t.Fatal("docs/guide/deploy.md shows no check")
 	}
 	const deployed = "../../check/testdata/todo.template.json"
-	text, err := os.ReadFile(deployed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(deployed))(t)
 	text = []byte(strings.Replace(string(text), `"onesynth": {`,
 		`"onesynth:Todo/Database/AppData": {"table": "AppData", "resource": "TodoDatabaseAppDataA1556560", "timeToLive": "expiration_timestamp"}, "onesynth": {`, 1))
 	const id, attribute = `"TodoDatabaseAppDataA1556560": {`, `"AttributeName": "expiration_timestamp",

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
 )
 
@@ -64,10 +65,7 @@ func TestLibrarySource(t *testing.T) {
 // A command that was built from a checkout takes the library from there, wherever it is called, or asks for the folder.
 func TestInit(t *testing.T) {
 	t.Parallel()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs("../.."))(t)
 	folder := filepath.Join(t.TempDir(), "it's a ü")
 	c := exec.CommandContext(t.Context(), command, "init", "short-links", "--module", "example.com/you/links", "--dir",
 		folder)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
 )
 
@@ -30,9 +31,7 @@ func lakes(t *testing.T, databases ...string) string {
 	}
 	rows[0].Shop = "south"
 	var file bytes.Buffer
-	if err := parquet.Write(&file, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, parquet.Write(&file, rows))
 	known := []catalog.Lake{}
 	for _, database := range databases {
 		known = append(known, catalog.Lake{
@@ -162,13 +161,8 @@ func TestLakeReaderLeaves(t *testing.T) {
 	c.Env = append(os.Environ(), "TMPDIR="+folder)
 	var stderr strings.Builder
 	c.Stderr = &stderr
-	stdout, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdout := must.Get(c.StdoutPipe())(t)
+	must.OK(t, c.Start())
 	if _, err := stdout.Read(make([]byte, 10)); err != nil {
 		t.Errorf("read: %v", err)
 	}
@@ -209,9 +203,7 @@ func lakeAssembly(t *testing.T, view string) string {
 		"originalSql": view, "catalog": "awsdatacatalog", "schema": "shop",
 		"columns": []map[string]string{{"name": "shop", "type": "varchar"}, {"name": "sales", "type": "bigint"}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	columns := func(second string) []map[string]string {
 		return []map[string]string{{"Name": "shop", "Type": "string"}, {"Name": second, "Type": "bigint"}}
 	}
@@ -232,17 +224,13 @@ func lakeAssembly(t *testing.T, view string) string {
 		"Best": map[string]any{"Type": "AWS::Athena::NamedQuery",
 			"Properties": map[string]any{"Name": "Best", "Database": "shop", "QueryString": "SELECT * FROM totals"}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	folder := t.TempDir()
 	for name, text := range map[string]string{
 		"manifest.json":       `{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.template.json"}}}}`,
 		"Stack.template.json": string(template),
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	return folder
 }
@@ -287,21 +275,14 @@ func TestLakeCheckAsTheRun(t *testing.T) {
 	t.Parallel()
 	folder := lakeAssembly(t, "SELECT shop, count(*) AS sales FROM sales GROUP BY shop")
 	path := filepath.Join(folder, "Stack.template.json")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	var template map[string]any
-	if err := json.Unmarshal(text, &template); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(text, &template))
 	template["Parameters"] = map[string]any{
 		"Name": map[string]any{"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/company/bucket"}}
 	template["Resources"].(map[string]any)["Bucket"] = map[string]any{"Type": "AWS::S3::Bucket",
 		"Properties": map[string]any{"BucketName": map[string]any{"Ref": "Name"}}}
-	if text, err = json.Marshal(template); err != nil {
-		t.Fatal(err)
-	}
+	text = must.Get(json.Marshal(template))(t)
 	for name, text := range map[string][]byte{
 		"Stack.template.json": text, "Other.template.json": []byte(
 			`{"Resources": {"Queue": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": {"Fn::ImportValue": "elsewhere"}}}}}`),
@@ -309,9 +290,7 @@ func TestLakeCheckAsTheRun(t *testing.T) {
 			`{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.template.json"}},
 			"Other": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Other.template.json"}}}}`),
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(folder, name), text, 0o600))
 	}
 	const bucket = `"ssmParameters": {"/company/bucket": "bucket"}`
 	for name, test := range map[string]struct {
@@ -340,15 +319,10 @@ func TestLakeCheckAsTheRun(t *testing.T) {
 func TestLakeBuiltOnFirstUse(t *testing.T) {
 	skipWithoutLake(t)
 	t.Parallel()
-	text, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output())(t)
 	caches := strings.Fields(string(text))
 	alone, cache := filepath.Join(t.TempDir(), "onesynth"), t.TempDir()
-	if err := os.Link(command, alone); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Link(command, alone))
 	environment := append(os.Environ(), "GOCACHE="+caches[0], "GOMODCACHE="+caches[1], "XDG_CACHE_HOME="+cache,
 		"HOME="+cache)
 	run := func(environment []string, arguments ...string) (status int, stdout, stderr string) {

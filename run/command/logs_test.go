@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run/internal/trace"
@@ -35,13 +36,9 @@ func recorded(t *testing.T) (address string, invoke func(n int, function string)
 	t.Cleanup(functions.Close)
 	// The program is never started.
 	code := t.TempDir()
-	if err := os.Symlink(command, filepath.Join(code, "bootstrap")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(command, filepath.Join(code, "bootstrap")))
 	for _, label := range []string{"one", "two"} {
-		if err := functions.Add(lambda.Function{Name: "stack-" + label, Label: label, Code: code}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, functions.Add(lambda.Function{Name: "stack-" + label, Label: label, Code: code}))
 	}
 	c := console.New(console.Parts{Trace: recorder, Functions: functions})
 	server := httptest.NewServer(http.HandlerFunc(c.ServeHTTP))
@@ -114,13 +111,8 @@ func TestLogsFollow(t *testing.T) {
 	t.Parallel()
 	address, invoke := recorded(t)
 	c := exec.CommandContext(t.Context(), command, "logs", "-f", "--console", address, "one")
-	stdout, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdout := must.Get(c.StdoutPipe())(t)
+	must.OK(t, c.Start())
 	lines := bufio.NewScanner(stdout)
 	next := func(want string) {
 		t.Helper()
@@ -136,9 +128,7 @@ func TestLogsFollow(t *testing.T) {
 		next("invocation one  ok  0 ms  one")
 		next(fmt.Sprint("WARN  said ", n+10))
 	}
-	if err := c.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.Process.Signal(syscall.SIGINT))
 	for lines.Scan() {
 		t.Errorf("got %q", lines.Text())
 	}

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda/lambdatest"
@@ -170,9 +171,7 @@ var architecture = map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtim
 func writeAssembly(t *testing.T, code, resources, outputs string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "asset.code"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, "asset.code"), 0o755))
 	lambdatest.Build(t, code, filepath.Join(dir, "asset.code"))
 	for name, text := range map[string]string{
 		"manifest.json": `{"artifacts": {
@@ -184,9 +183,7 @@ func writeAssembly(t *testing.T, code, resources, outputs string) string {
 			"Function": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "worker", "Runtime": "provided.al2023", "Handler": "bootstrap",
 				"Architectures": ["` + architecture + `"], "Code": {"S3Key": "code.zip"}, "Role": {"Fn::GetAtt": ["Role", "Arn"]}}}` + resources + `}, "Outputs": {` + outputs + `}}`,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return dir
 }
@@ -205,14 +202,9 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 			c := exec.CommandContext(context.Background(), command, "local", "--assembly",
 				writeAssembly(t, "../../run/internal/services/lambda/testdata/function", "", ""), "--port", "0",
 				"--console-port", "0")
-			stdout, err := c.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdout := must.Get(c.StdoutPipe())(t)
 			c.Stderr = os.Stderr
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, c.Start())
 			t.Cleanup(func() { c.Process.Kill() })
 			console := ""
 			lines := bufio.NewScanner(stdout)
@@ -228,10 +220,7 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 				return pids, len(pids) >= 2
 			})
 			var functions []lambda.Status
-			response, err := http.Get(console + "/functions")
-			if err != nil {
-				t.Fatal(err)
-			}
+			response := must.Get(http.Get(console + "/functions"))(t)
 			defer response.Body.Close()
 			if err := json.NewDecoder(response.Body).Decode(&functions); err != nil || len(functions) != 1 {
 				t.Fatalf("got %+v, %v", functions, err)
@@ -245,7 +234,7 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 			for lines.Scan() {
 				said = append(said, lines.Text())
 			}
-			err = c.Wait()
+			err := c.Wait()
 			if ended := slices.Contains(said, "ending") && slices.Contains(said, "ended"); len(signals) == 1 &&
 				ended != (signals[0] != syscall.SIGKILL) {
 				t.Errorf("at its end the run said %q", said)
@@ -263,17 +252,11 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 // children are the processes that a process started, as ps tells.
 func children(t *testing.T, parent int) (pids []int) {
 	t.Helper()
-	output, err := exec.Command("ps", "-A", "-o", "pid=,ppid=").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	output := must.Get(exec.Command("ps", "-A", "-o", "pid=,ppid=").Output())(t)
 	for line := range strings.SplitSeq(string(output), "\n") {
 		fields := strings.Fields(line)
 		if len(fields) == 2 && fields[1] == strconv.Itoa(parent) {
-			pid, err := strconv.Atoi(fields[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			pid := must.Get(strconv.Atoi(fields[0]))(t)
 			pids = append(pids, pid)
 		}
 	}

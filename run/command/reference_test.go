@@ -10,16 +10,14 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/tools/reference"
 )
 
 // docs/reference/command.md has the help of every command.
 func TestCommandReference(t *testing.T) {
 	t.Parallel()
-	parser, err := newParser(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	parser := must.Get(newParser(t.Context()))(t)
 	page := &reference.Page{Links: map[string]string{}}
 	page.Heading(1, "The command onesynth")
 	page.Text("", parser.Model.Help, "")

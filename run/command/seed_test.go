@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
@@ -42,9 +43,7 @@ func startLoaders(t *testing.T) *run.Runner {
 	t.Helper()
 	r, err := run.Start(t.Context(), run.Options{Assembly: loadersAssembly(t, loaders),
 		DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(r.Close)
 	return r
 }
@@ -69,10 +68,7 @@ func loadersAssembly(t *testing.T, of map[string]string) string {
 // linksOf returns how many links the run has.
 func linksOf(t *testing.T, r *run.Runner) int32 {
 	t.Helper()
-	items, err := r.DynamoDB().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("links")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	items := must.Get(r.DynamoDB().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("links")}))(t)
 	return items.Count
 }
 
@@ -106,9 +102,7 @@ func TestRunLoadsInitialData(t *testing.T) {
 			Assembly: folder, DynamoDB: enginetest.Engine(t).URL(), AccessKey: key, Data: test.data,
 			InitialData: test.loads, Log: &printed,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if test.loads {
 			// It is the last to be loaded.
 			wait.Said(t, &printed, "onesynth seed locked tries again")
@@ -127,10 +121,7 @@ func TestRunLoadsInitialData(t *testing.T) {
 // invocations is AWS Lambda with the functions of a run.
 func invocations(t *testing.T, r *run.Runner) string {
 	t.Helper()
-	stacks, err := url.Parse(amazon(t, loaders))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stacks := must.Get(url.Parse(amazon(t, loaders)))(t)
 	cloudFormation := httputil.NewSingleHostReverseProxy(stacks)
 	mux := http.NewServeMux()
 	mux.Handle("POST /", cloudFormation)
@@ -201,9 +192,7 @@ func TestSeed(t *testing.T) {
 		"other": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "other.json"}}}}`
 	for name, text := range map[string]string{"manifest.json": manifest,
 		"other.json": `{"Outputs": {"ApiUrl": {"Value": "x"}}}`} {
-		if err := os.WriteFile(filepath.Join(deployment, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(deployment, name), []byte(text), 0o600))
 	}
 	loads([]string{"--assembly", deployment}, 0)
 	if status, _, stderr := runner([]string{"--assembly", deployment, "--stack", "ask"}, "links"); status != 64 ||
@@ -231,10 +220,7 @@ func TestSeed(t *testing.T) {
 // make deploy loads the initial data of what it has deployed.
 func TestDeployLoadsInitialData(t *testing.T) {
 	t.Parallel()
-	makefile, err := os.ReadFile("../../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	makefile := must.Get(os.ReadFile("../../Makefile"))(t)
 	if !regexp.MustCompile(
 		`(?m)^deploy: .*\n\t.* --app cdk\.out deploy --all\n\tbin/onesynth seed --assembly cdk\.out$`).Match(makefile) {
 		t.Error("the target deploy does not end with onesynth seed --assembly cdk.out, right after the deployment")

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
 )
@@ -23,9 +24,7 @@ import (
 func invokeBeside(t *testing.T, settings string, arguments ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "cdk.json"), []byte(settings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(folder, "cdk.json"), []byte(settings), 0o600))
 	c := exec.CommandContext(t.Context(), command, arguments...)
 	c.Dir = folder
 	return finish(t, c)
@@ -99,10 +98,7 @@ func TestBedrockEndpoint(t *testing.T) {
 	for want, arguments := range map[string][]string{"http://127.0.0.1:1": nil,
 		"http://127.0.0.1:2": {"--bedrock", "http://127.0.0.1:2"}} {
 		var c localCommand
-		parser, err := kong.New(&c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parser := must.Get(kong.New(&c))(t)
 		if _, err := parser.Parse(arguments); err != nil || c.options(target.Settings{}).ModelsURL != want {
 			t.Errorf("%v: got %q, %v, want %q", arguments, c.Bedrock, err, want)
 		}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/loopback"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
 	"github.com/onesynth-cdk/onesynth/run/internal/aws"
@@ -45,10 +46,7 @@ var printedByOthers = map[string]string{
 // textsOfPage returns the texts of the page by the anchors of their headings.
 func textsOfPage(t *testing.T) map[string]string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", troubleshooting))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(filepath.Join("..", "..", troubleshooting)))(t)
 	texts := map[string]string{}
 	for _, found := range entry.FindAllStringSubmatch(string(content), -1) {
 		texts[strings.TrimPrefix(reference.Anchor(found[1]), "#")] = found[2]
@@ -83,18 +81,11 @@ func TestTroubleshooting(t *testing.T) {
 		t.Helper()
 		folder := t.TempDir()
 		for name, script := range scripts {
-			if err := os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script), 0o755))
 		}
 		for _, name := range commands {
-			path, err := exec.LookPath(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(path, filepath.Join(folder, name)); err != nil {
-				t.Fatal(err)
-			}
+			path := must.Get(exec.LookPath(name))(t)
+			must.OK(t, os.Symlink(path, filepath.Join(folder, name)))
 		}
 		return folder
 	}
@@ -144,10 +135,7 @@ func TestTroubleshooting(t *testing.T) {
 			return replaced(run(t, folder, "", "local"), folder, "/home/me/app")
 		},
 		"port-in-use": func(t *testing.T) string {
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 			defer listener.Close()
 			_, port, _ := net.SplitHostPort(listener.Addr().String())
 			return replaced(local(t, "", "", queue, "--console-port", port), port, "8079")
@@ -197,10 +185,8 @@ func TestTroubleshooting(t *testing.T) {
 		},
 		"refused-by-the-check": func(t *testing.T) string {
 			deployed := filepath.Join(t.TempDir(), "deployed.json")
-			if err := os.WriteFile(deployed, []byte(`{"Resources": {"B": {"Type": "AWS::S3::Bucket"}}}`),
-				0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(deployed, []byte(`{"Resources": {"B": {"Type": "AWS::S3::Bucket"}}}`),
+				0o600))
 			return run(t, "", "", "check", "--assembly", queue, "--against", deployed)
 		},
 	}
@@ -235,15 +221,10 @@ func TestTroubleshooting(t *testing.T) {
 // withoutCompiler returns what a query prints where nothing but Go is on the path.
 func withoutCompiler(t *testing.T, path string) string {
 	t.Helper()
-	caches, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	caches := must.Get(exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output())(t)
 	found := strings.Fields(string(caches))
 	alone, cache := filepath.Join(t.TempDir(), "onesynth"), t.TempDir()
-	if err := os.Link(command, alone); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Link(command, alone))
 	c := exec.CommandContext(t.Context(), alone, "lake", "--console", lakes(t, "shop"), "SELECT 1")
 	c.Env = append(os.Environ(), "PATH="+path, "CC=", "GOCACHE="+found[0], "GOMODCACHE="+found[1],
 		"XDG_CACHE_HOME="+cache, "HOME="+cache)
@@ -263,22 +244,15 @@ func builtElsewhere(t *testing.T) string {
 		byte(elf.EV_CURRENT)}, Type: uint16(elf.ET_EXEC), Machine: uint16(machine), Version: uint32(elf.EV_CURRENT),
 		Ehsize: uint16(binary.Size(elf.Header64{}))}
 	var program bytes.Buffer
-	if err := binary.Write(&program, binary.LittleEndian, header); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, binary.Write(&program, binary.LittleEndian, header))
 	dir := writeAssembly(t, "../../run/testdata/function", "", "")
-	template, err := os.ReadFile(filepath.Join(dir, "template.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	template := must.Get(os.ReadFile(filepath.Join(dir, "template.json")))(t)
 	other := map[string]string{"x86_64": "arm64", "arm64": "x86_64"}[architecture]
 	for name, content := range map[string]string{
 		"template.json":        strings.Replace(string(template), architecture, other, 1),
 		"asset.code/bootstrap": program.String(),
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o755))
 	}
 	return dir
 }

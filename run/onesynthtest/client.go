@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/client"
 )
@@ -131,10 +132,7 @@ func (c *Client) Try(t testing.TB, method, path string, body any) Reply {
 func Call[P, B, A any](t testing.TB, by client.Sender, op schema.Operation[P, B, A], params P, body B,
 	options ...client.Option) client.Answer[A] {
 	t.Helper()
-	answer, err := client.Call(t.Context(), by, op, params, body, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(client.Call(t.Context(), by, op, params, body, options...))(t)
 	if reflect.TypeFor[A]().Kind() == reflect.Struct && answer.Further == nil && len(answer.Body) > 0 {
 		Read[A](t, answer.Reply, answer.Status)
 	}

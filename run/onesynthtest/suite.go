@@ -36,6 +36,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -128,17 +129,10 @@ func (s *Suite) EditedRun(t testing.TB, options run.Options, edit func(template 
 	t.Helper()
 	skipShort(t)
 	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS(s.Assembly(t))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.CopyFS(folder, os.DirFS(s.Assembly(t))))
 	file := filepath.Join(folder, s.stack()+".template.json")
-	template, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, edit(template), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	template := must.Get(os.ReadFile(file))(t)
+	must.OK(t, os.WriteFile(file, edit(template), 0o600))
 	target, err := s.run(t, folder, options)
 	return running(t, target, err)
 }
@@ -153,9 +147,7 @@ func skipShort(t testing.TB) {
 // running is a run that ends with the test.
 func running(t testing.TB, target *Target, err error) *Target {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(target.Run.Close)
 	return target
 }

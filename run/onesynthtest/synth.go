@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/document"
 )
 
@@ -16,11 +17,7 @@ import (
 // the app; the others wait for it.
 func (s *Suite) Assembly(t testing.TB) string {
 	t.Helper()
-	folder, err := s.assembly(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return folder
+	return must.Get(s.assembly(t.Context()))(t)
 }
 
 // Document returns the OpenAPI document of the only API of the Stack that has one, as the synth has written it.
@@ -30,10 +27,7 @@ func (s *Suite) Document(t testing.TB) []byte {
 	if s.Stack != "" {
 		options.Stacks = []string{s.Stack}
 	}
-	read, err := document.Read(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must.Get(document.Read(options))(t)
 	return read.Content
 }
 

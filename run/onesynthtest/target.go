@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
@@ -101,10 +102,7 @@ func (p *Target) Set(t testing.TB, table, key, value string, attributes map[stri
 	t.Helper()
 	changes := map[string]types.AttributeValueUpdate{}
 	for name, value := range attributes {
-		encoded, err := attributevalue.Marshal(value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		encoded := must.Get(attributevalue.Marshal(value))(t)
 		changes[name] = types.AttributeValueUpdate{Action: types.AttributeActionPut, Value: encoded}
 	}
 	if _, err := p.Database.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
@@ -24,16 +25,12 @@ func start(t *testing.T) runtest.Run {
 			"Failed": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "failed"}},
 			"Reports": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "reports"}}}}`,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	runner, err := run.Start(t.Context(), run.Options{
 		Assembly: dir, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), Log: t.Output(),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	t.Cleanup(runner.Close)
 	return runtest.Of(runner)
 }
@@ -45,9 +42,7 @@ func TestMessages(t *testing.T) {
 	if got := runner.Queues(); !slices.Equal(got, []string{"failed", "work"}) {
 		t.Errorf("got the queues %v", got)
 	}
-	if err := runner.Send("work", "ü", map[string]string{"Kind": "test"}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, runner.Send("work", "ü", map[string]string{"Kind": "test"}))
 	messages, err := runner.Messages("work")
 	if err != nil || len(messages) != 1 || messages[0].Body != "ü" || messages[0].Attributes["Kind"] != "test" ||
 		messages[0].Received != 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"pgregory.net/rapid"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/schema/openapi"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
@@ -52,19 +53,11 @@ func compiled(t *testing.T) *jsonschema.Schema {
 	defined := all.Map()["Cargo"]
 	defined.Required = slices.DeleteFunc(slices.Clone(defined.Required),
 		func(name string) bool { return name == "number" })
-	written, err := json.Marshal(map[string]any{"$ref": form.Ref, "$defs": all.Map()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(written))
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := must.Get(json.Marshal(map[string]any{"$ref": form.Ref, "$defs": all.Map()}))(t)
+	document := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(written)))(t)
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	if err := c.AddResource("cargo.json", document); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, c.AddResource("cargo.json", document))
 	return c.MustCompile("cargo.json")
 }
 
@@ -124,9 +117,7 @@ func TestJudgeIsJSONSchema(t *testing.T) {
 			body = scalar.Draw(t, "body")
 		}
 		var value any
-		if err := json.Unmarshal([]byte(body), &value); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(body), &value))
 		j := openapi.Judge{Forms: all}
 		j.Value("", form, value)
 		got := map[string]bool{}

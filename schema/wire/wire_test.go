@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
@@ -25,10 +26,7 @@ func TestTime(t *testing.T) {
 			(x < y) != a.Before(b) {
 			t.Fatalf("%s is %s, and %s is %s", a, x, b, y)
 		}
-		text, err := json.Marshal(wire.Time(a))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(wire.Time(a)))(t)
 		var back wire.Time
 		if err := json.Unmarshal(text, &back); err != nil || !back.Equal(wire.Time(a)) {
 			t.Fatalf("%s is %s, and comes back as %s, %v", a, text, back, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 func TestEachClientHasItsOwnDatabase(t *testing.T) {
@@ -20,14 +21,9 @@ func TestEachClientHasItsOwnDatabase(t *testing.T) {
 			{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS}},
 		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: types.KeyTypeHash}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, want := range map[*dynamodb.Client]int{first: 1, second: 0} {
-		got, err := name.ListTables(t.Context(), &dynamodb.ListTablesInput{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(name.ListTables(t.Context(), &dynamodb.ListTablesInput{}))(t)
 		if len(got.TableNames) != want {
 			t.Errorf("got tables %v, want %d", got.TableNames, want)
 		}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // Variable names the environment variable that holds the path of a built command. Linking it takes seconds, so make
@@ -24,11 +26,7 @@ const Lake = "onesynth-lake"
 // other commands beside it.
 func Path(t testing.TB, beside ...string) string {
 	t.Helper()
-	command, err := Find(t.TempDir(), beside...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return command
+	return must.Get(Find(t.TempDir(), beside...))(t)
 }
 
 // Find returns the path of the command that [Variable] names. Without one, it builds the command into the folder, and

@@ -5,15 +5,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 )
 
 // A test runs the command that it is handed, and no other if that is not there.
 func TestPath(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("handed", nil, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile("handed", nil, 0o700))
 	t.Setenv(commandtest.Variable, "handed")
 	if got := commandtest.Path(t); !filepath.IsAbs(got) || filepath.Base(got) != "handed" {
 		t.Errorf("got %s, want the absolute path of the command that is handed on", got)

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/modfile"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
 )
 
@@ -29,10 +30,7 @@ const root = "../../.."
 func written(t *testing.T, p scaffold.Project) map[string]string {
 	t.Helper()
 	p.Folder = filepath.Join(t.TempDir(), "project")
-	files, err := p.Write()
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(p.Write())(t)
 	contents := map[string]string{}
 	for _, file := range files {
 		contents[file] = read(t, filepath.Join(p.Folder, file))
@@ -42,10 +40,7 @@ func written(t *testing.T, p scaffold.Project) map[string]string {
 
 func read(t *testing.T, file string) string {
 	t.Helper()
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(file))(t)
 	return string(content)
 }
 
@@ -200,10 +195,7 @@ func TestTakeOver(t *testing.T) {
 // imports are the import paths of a file.
 func imports(t *testing.T, file, content string) (paths []string) {
 	t.Helper()
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, content, parser.ImportsOnly)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(parser.ParseFile(token.NewFileSet(), file, content, parser.ImportsOnly))(t)
 	for _, i := range parsed.Imports {
 		paths = append(paths, strings.Trim(i.Path.Value, `"`))
 	}
@@ -227,9 +219,7 @@ func TestFeatureFlags(t *testing.T) {
 	var settings struct{ Context map[string]any }
 	for text, into := range map[string]any{read(t, filepath.Join(root, file)): &recommended,
 		written(t, scaffold.Project{Name: "links", Version: "v0.3.1"})["cdk.json"]: &settings} {
-		if err := json.Unmarshal([]byte(text), into); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(text), into))
 	}
 	if diff := cmp.Diff(recommended, settings.Context); diff != "" {
 		t.Errorf("cdk.json has other flags than %s (-CDK +cdk.json):\n%s", file, diff)
@@ -239,17 +229,11 @@ func TestFeatureFlags(t *testing.T) {
 // The go.mod requires the version of the command. With a checkout, it takes the library from there.
 func TestGoMod(t *testing.T) {
 	t.Parallel()
-	own, err := modfile.Parse("go.mod", []byte(read(t, filepath.Join(root, "go.mod"))), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(modfile.Parse("go.mod", []byte(read(t, filepath.Join(root, "go.mod"))), nil))(t)
 	parsed := func(p scaffold.Project) *modfile.File {
 		t.Helper()
 		p.Name = "links"
-		requirements, err := modfile.Parse("go.mod", []byte(written(t, p)["go.mod"]), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		requirements := must.Get(modfile.Parse("go.mod", []byte(written(t, p)["go.mod"]), nil))(t)
 		if requirements.Go.Version != own.Go.Version || len(requirements.Require) != 1 ||
 			requirements.Require[0].Mod.Path != own.Module.Mod.Path ||
 			len(requirements.Tool) != 1 || requirements.Tool[0].Path != own.Module.Mod.Path+"/cmd/onesynth" {
@@ -264,13 +248,9 @@ func TestGoMod(t *testing.T) {
 	}
 	// A path with a space needs quotes.
 	checkout := filepath.Join(t.TempDir(), "a checkout")
-	if err := os.Mkdir(checkout, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(checkout, "go.mod"), []byte("module "+scaffold.LibraryModule()+"\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(checkout, 0o700))
+	must.OK(t, os.WriteFile(filepath.Join(checkout, "go.mod"), []byte("module "+scaffold.LibraryModule()+"\n"),
+		0o600))
 	if got := parsed(scaffold.Project{Checkout: checkout}); got.Require[0].Mod.Version != scaffold.DevelopmentVersion ||
 		len(got.Replace) != 1 || got.Replace[0].New.Path != checkout {
 		t.Errorf("got %v, %v; want the folder %s", got.Require[0], got.Replace, checkout)
@@ -285,9 +265,7 @@ func TestPackages(t *testing.T) {
 	}
 	decode := func(text string, into any) {
 		t.Helper()
-		if err := json.Unmarshal([]byte(text), into); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(text), into))
 	}
 	files := written(t, scaffold.Project{Name: "links", Version: "v0.3.1"})
 	var own, got lock
@@ -346,9 +324,7 @@ func TestWorkflowVersions(t *testing.T) {
 func TestWriteErr(t *testing.T) {
 	t.Parallel()
 	full := t.TempDir()
-	if err := os.WriteFile(filepath.Join(full, "notes.txt"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(full, "notes.txt"), nil, 0o600))
 	for name, test := range map[string]struct {
 		project scaffold.Project
 		says    []string
@@ -413,9 +389,7 @@ func TestWriteErr(t *testing.T) {
 func TestWriteIntoRepository(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	if err := os.Mkdir(filepath.Join(folder, ".git"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(folder, ".git"), 0o700))
 	if files, err := (scaffold.Project{Name: "links", Version: "v0.1.0", Folder: folder}).Write(); err != nil ||
 		len(files) != 20 {
 		t.Errorf("got %d files, %v; want 20", len(files), err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/aws"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
 	"github.com/onesynth-cdk/onesynth/run/internal/trace"
@@ -39,10 +40,7 @@ func TestCallsAreCounted(t *testing.T) {
 	t.Parallel()
 	recorder := trace.New(trace.Options{})
 	server := aws.New(aws.Options{Trace: recorder}, map[string]aws.Service{"test": batch{}})
-	all, err := policy.Document("all", []byte(`{"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(policy.Document("all", []byte(`{"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}`)))(t)
 	for key, role := range map[string]*policy.Role{"MAY": all, "MAYNOT": {}} {
 		server.Register(key, "worker", role)
 		id := "00000001-0000-4000-8000-000000000000"
@@ -84,10 +82,7 @@ func (serving) Refuse(w http.ResponseWriter, _ *aws.Call, _ error) {
 // Trace, map and capacity say of each answer what the caller got, over a connection.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	all, err := policy.Document("all", []byte(`{"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(policy.Document("all", []byte(`{"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}`)))(t)
 	given := make(chan struct{})
 	for name, test := range map[string]struct {
 		serve serving
@@ -153,10 +148,7 @@ func TestAnswers(t *testing.T) {
 			if name == "GivenUp" {
 				go func() { <-given; cancel() }()
 			}
-			r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(http.NewRequestWithContext(ctx, http.MethodPost, server.URL, nil))(t)
 			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=MAY/20260101/us-east-1/test/aws4_request")
 			r.Header.Set("X-Amzn-Trace-Id", "Root=1-00000000-000000010000400080000000")
 			got := 0
@@ -192,9 +184,7 @@ func TestRedeliver(t *testing.T) {
 		t.Error("without faults")
 	}
 	for probability, want := range map[float64]bool{1: true, 0: false} {
-		if err := server.SetFaults(aws.Faults{Redeliver: probability, DropResponse: 0.5}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, server.SetFaults(aws.Faults{Redeliver: probability, DropResponse: 0.5}))
 		if got := server.Redeliver(); got != want {
 			t.Errorf("with %v got %v", probability, got)
 		}

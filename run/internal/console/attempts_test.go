@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/scheduler"
 	"github.com/onesynth-cdk/onesynth/run/internal/trace"
@@ -39,9 +40,7 @@ func TestSchedules(t *testing.T) {
 	target := &worker{recorder: trace.New(trace.Options{})}
 	schedules := scheduler.New(scheduler.Options{Target: target})
 	defer schedules.Close()
-	if err := schedules.Change([]scheduler.Schedule{{Name: "nightly", Expression: "rate(1 day)"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, schedules.Change([]scheduler.Schedule{{Name: "nightly", Expression: "rate(1 day)"}}))
 	c := console.New(console.Parts{Schedules: schedules, Trace: target.recorder})
 	for _, test := range []struct {
 		refused bool

@@ -15,6 +15,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
@@ -88,16 +89,12 @@ func TestToken(t *testing.T) {
 				return
 			}
 			var token console.Token
-			if err := json.Unmarshal(w.Body.Bytes(), &token); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal(w.Body.Bytes(), &token))
 			claims := jwt.MapClaims{}
 			_, err := jwt.ParseWithClaims(token.AccessToken, claims, func(j *jwt.Token) (any, error) {
 				return issuer.PublicKey("", j.Header["kid"].(string))
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			for name, want := range test.claims {
 				if difference := cmp.Diff(want, claims[name]); difference != "" {
 					t.Errorf("%s: %s", name, difference)
@@ -174,9 +171,7 @@ func TestChangesNeedTheHeader(t *testing.T) {
 	t.Parallel()
 	server, err := services.New(services.Options{Assembly: assemblytest.Load(t, "{}"),
 		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for name, test := range map[string]struct {
 		method, path, header string
 		status               int
@@ -328,9 +323,7 @@ func TestQueryEndsWithItsReader(t *testing.T) {
 			ctx, leave := context.WithCancel(t.Context())
 			request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/lakes/query",
 				body(`{"sql": "SELECT 1"}`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			request.Header.Set("Content-Type", "application/json")
 			request.Header.Set("Onesynth-Console", "1")
 			go func() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
@@ -117,17 +118,9 @@ func mapped(t *testing.T, recorder *trace.Recorder, a *assembly.Assembly) (c *co
 	t.Helper()
 	endpoint, err := services.New(services.Options{Assembly: a,
 		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	mappings, err := eventsource.Read(a, eventsource.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	lakes, err := catalog.Read(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	mappings := must.Get(eventsource.Read(a, eventsource.Options{}))(t)
+	lakes := must.Get(catalog.Read(a))(t)
 	endpoint.Queue("jobs").Send("one", nil)
 	c = console.New(console.Parts{Assembly: a, AWS: endpoint, Mappings: mappings, Lakes: lakes, Trace: recorder})
 	w := httptest.NewRecorder()

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
 	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 )
@@ -62,10 +63,7 @@ func TestTraces(t *testing.T) {
 	} {
 		t.Run(url.PathEscape(path), func(t *testing.T) {
 			t.Parallel()
-			response, err := http.Get(server.URL + path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			response := must.Get(http.Get(server.URL + path))(t)
 			defer response.Body.Close()
 			var text strings.Builder
 			if _, err := bufio.NewReader(response.Body).WriteTo(&text); err != nil ||
@@ -84,10 +82,7 @@ func TestEvents(t *testing.T) {
 	server := httptest.NewServer(console.New(console.Parts{Trace: recorder}))
 	t.Cleanup(server.Close)
 	listen := func(query string) *bufio.Scanner {
-		response, err := http.Get(server.URL + "/events" + query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.Get(server.URL + "/events" + query))(t)
 		t.Cleanup(func() { response.Body.Close() })
 		if kind := response.Header.Get("Content-Type"); kind != "text/event-stream" || response.StatusCode != 200 {
 			t.Fatalf("got %d %s", response.StatusCode, kind)

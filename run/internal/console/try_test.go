@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
 	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 )
@@ -55,19 +56,14 @@ func TestTry(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			body, err := json.Marshal(test.try)
-			if err != nil {
-				t.Fatal(err)
-			}
+			body := must.Get(json.Marshal(test.try))(t)
 			w := httptest.NewRecorder()
 			c.ServeHTTP(w, post("/try", string(body)))
 			if w.Code != test.status || !strings.Contains(w.Body.String(), test.says) {
 				t.Fatalf("got %d %s", w.Code, w.Body)
 			}
 			var got console.Tried
-			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal(w.Body.Bytes(), &got))
 			if got.Status != test.want.Status || got.Body != test.want.Body || got.Request != test.want.Request {
 				t.Errorf("got %+v", got)
 			}
@@ -105,9 +101,7 @@ func TestSendAgain(t *testing.T) {
 		w := httptest.NewRecorder()
 		c.ServeHTTP(w, post("/requests/request-1/again", test.body))
 		var tried console.Tried
-		if err := json.Unmarshal(w.Body.Bytes(), &tried); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(w.Body.Bytes(), &tried))
 		if w.Code != 200 || tried.Status != http.StatusCreated || tried.Request != "request-2" {
 			t.Fatalf("got %d %s", w.Code, w.Body)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 func TestGoRun(t *testing.T) {
@@ -38,21 +39,14 @@ func TestAppHas(t *testing.T) {
 		"lambdas/a/main.go": "package main\n\nimport _ \"example.com/m/schema\"\n\nfunc main() {}\n",
 	} {
 		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	a := &app{Listing: gobuild.Listing{Directory: folder, Patterns: []string{"."}},
 		files: []string{filepath.Join(folder, "settings", appSettings)}}
 	var sources []gobuild.Sources
 	for _, program := range []gobuild.Listing{{Directory: folder, Patterns: []string{"./lambdas/a"}}, a.Listing} {
-		found, err := gobuild.FindSources(t.Context(), program)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(gobuild.FindSources(t.Context(), program))(t)
 		sources = append(sources, found)
 	}
 	for name, want := range map[string]bool{

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
@@ -19,9 +20,7 @@ func TestSavedBeforeRun(t *testing.T) {
 	t.Chdir(folder)
 	save := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	save("go.mod", "module example.com/app\n\ngo 1.26\n")
 	save("main.go", "package main\n\nfunc main() {}\n")
@@ -34,9 +33,7 @@ func TestSavedBeforeRun(t *testing.T) {
 		Report:    func(change trace.Change) { reported <- change },
 		Log:       func(string) {},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	save("main.go", "package main\n\nfunc main() { undefined() }\n")
 	wait.Until(t, "the watcher has seen it", func() (any, bool) {
 		f.watcher.mutex.Lock()
@@ -92,19 +89,12 @@ func TestMayChangeApp(t *testing.T) {
 		"lambdas/a/main.go": "package main\n\nfunc main() {}\n",
 	} {
 		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	programs := []gobuild.Listing{{Directory: folder, Patterns: []string{"./lambdas/a"}},
 		{Directory: folder, Patterns: []string{"."}}}
-	watcher, err := New(t.Context(), programs, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	watcher := must.Get(New(t.Context(), programs, nil, 0))(t)
 	defer watcher.Close()
 	f := &Follower{watcher: watcher, app: &app{Listing: programs[1]}, learned: make(chan struct{})}
 	want := func(when string, ofFunction bool) {
@@ -126,8 +116,6 @@ func TestMayChangeApp(t *testing.T) {
 	f.refused = ""
 	watcher.Forget()
 	want("after a change of the app", true)
-	if err := watcher.Find(t.Context(), programs); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, watcher.Find(t.Context(), programs))
 	want("after the next search", false)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/dev"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
@@ -41,22 +42,14 @@ func write(t *testing.T, folder string, files map[string]string) {
 	for name, text := range files {
 		path := filepath.Join(folder, name)
 		if text == "" {
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.Remove(path))
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		// A file of another name beside an embedded one may be embedded, too, unless its name is hidden.
 		written := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"~")
-		if err := os.WriteFile(written, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(written, path); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(written, []byte(text), 0o600))
+		must.OK(t, os.Rename(written, path))
 	}
 }
 
@@ -75,9 +68,7 @@ func start(t *testing.T) *fixture {
 func startWith(t *testing.T, quiet time.Duration) *fixture {
 	t.Helper()
 	folder, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	write(t, folder, module)
 	listing := func(patterns ...string) gobuild.Listing {
 		return gobuild.Listing{Directory: folder, Environment: []string{"GOWORK=off", "GOFLAGS="}, Patterns: patterns}
@@ -173,9 +164,7 @@ func TestFindAgain(t *testing.T) {
 		"unused/unused.go":  "package unused\n\nimport _ \"embed\"\n\n//go:embed more.txt\nvar more string\n",
 		"lambdas/b/main.go": "package main\n\nimport _ \"example.com/m/unused\"\n\nfunc main() {}\n"})
 	f.next(t, "unused/unused.go", "lambdas/b/main.go")
-	if err := f.Find(t.Context(), f.programs); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Find(t.Context(), f.programs))
 	write(t, f.folder, map[string]string{"unused/more.txt": "still more"})
 	f.next(t, "unused/more.txt")
 }
@@ -184,13 +173,9 @@ func TestRemovedFolder(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	kit := filepath.Join(f.folder, "kit")
-	if err := os.Rename(kit, kit+"-away"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(kit, kit+"-away"))
 	f.next(t, "kit/kit.go", "kit/words.txt")
-	if err := os.Rename(kit+"-away", kit); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Rename(kit+"-away", kit))
 	f.next(t, "kit/kit.go", "kit/words.txt")
 }
 
@@ -204,9 +189,7 @@ func TestChangeWhileFinding(t *testing.T) {
 		write(t, f.folder, map[string]string{"lambdas/a/main.go": module["lambdas/a/main.go"] +
 			strings.Repeat("// more\n", n+1)})
 		f.next(t, "lambdas/a/main.go")
-		if err := <-found; err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, <-found)
 	}
 }
 
@@ -215,9 +198,7 @@ func TestFolderBeforeFinding(t *testing.T) {
 	t.Parallel()
 	f := startWith(t, 400*time.Millisecond)
 	write(t, f.folder, map[string]string{"lambdas/new/new.go": "package new\n"})
-	if err := f.Find(t.Context(), f.programs); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.Find(t.Context(), f.programs))
 	f.next(t, "lambdas/new/new.go")
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/document"
 )
@@ -19,9 +20,7 @@ func write(t *testing.T, documents map[string]string) string {
 	folder, artifacts := t.TempDir(), ""
 	file := func(name, content string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600))
 	}
 	for name, content := range documents {
 		artifacts += fmt.Sprintf(

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/eventsource"
@@ -125,11 +126,7 @@ func start(t *testing.T, mapping string, handle func(ctx context.Context, bodies
 
 func (f *fixture) read(t *testing.T) *eventsource.Mappings {
 	t.Helper()
-	mappings, err := eventsource.Read(f.source, eventsource.Options{Invoke: f.worker, Queue: f.server.Queue})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return mappings
+	return must.Get(eventsource.Read(f.source, eventsource.Options{Invoke: f.worker, Queue: f.server.Queue}))(t)
 }
 
 func (f *fixture) send(bodies ...string) {
@@ -199,10 +196,7 @@ func TestQueueFilters(t *testing.T) {
 			for _, pattern := range test.patterns {
 				filters = append(filters, map[string]string{"Pattern": pattern})
 			}
-			criteria, err := json.Marshal(map[string]any{"Filters": filters})
-			if err != nil {
-				t.Fatal(err)
-			}
+			criteria := must.Get(json.Marshal(map[string]any{"Filters": filters}))(t)
 			f := start(t, `, "FilterCriteria": `+string(criteria),
 				func(context.Context, []string) ([]string, error) { return nil, nil })
 			f.send(bodies...)
@@ -333,18 +327,12 @@ func TestNextAssembly(t *testing.T) {
 		return len(f.worker.delivered()) == 1 && f.mappings.Queues()[0].Done == 1
 	})
 	same := f.read(t)
-	sameEnded, err := same.Start(t.Context(), f.mappings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sameEnded := must.Get(same.Start(t.Context(), f.mappings))(t)
 	f.send("second")
 	f.until(t, "the second is done", func() bool { return same.Queues()[0].Done == 2 })
 	f.source = assemblytest.Load(t, strings.Replace(resources, "MAPPING", `, "BatchSize": 3`, 1))
 	other := f.read(t)
-	otherEnded, err := other.Start(t.Context(), same)
-	if err != nil {
-		t.Fatal(err)
-	}
+	otherEnded := must.Get(other.Start(t.Context(), same))(t)
 	<-sameEnded
 	f.send("third")
 	f.until(t, "the third is done", func() bool { return other.Queues()[0].Done == 3 })
@@ -371,9 +359,7 @@ func TestRedrivePolicyGoes(t *testing.T) {
 		with(`, "RedrivePolicy": {"deadLetterTargetArn": {"Fn::GetAtt": ["Failed", "Arn"]}, "maxReceiveCount": 1}`)}
 	server, err := services.New(services.Options{Assembly: sources[0],
 		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	work, failed := server.Queue("work"), server.Queue("failed")
 	for i := range all {
 		work.Send(fmt.Sprint(i), nil)
@@ -390,10 +376,7 @@ func TestRedrivePolicyGoes(t *testing.T) {
 		})
 	}
 	for i := 0; len(failed.Messages()) < all; i++ {
-		apply, err := server.Prepare(sources[i%2], nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		apply := must.Get(server.Prepare(sources[i%2], nil))(t)
 		apply()
 	}
 	stop()
@@ -430,14 +413,9 @@ func TestPanics(t *testing.T) {
 				}
 				return f.server.Queue(arn)
 			}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	ctx, stop := context.WithCancel(t.Context())
-	ended, err := mappings.Start(ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ended := must.Get(mappings.Start(ctx, nil))(t)
 	f.send("better")
 	f.until(t, "the mapping goes on", func() bool { return mappings.Queues()[0].Done == 1 })
 	stop()

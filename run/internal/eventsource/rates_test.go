@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/lake"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
@@ -64,10 +65,7 @@ func TestLakeObjectsByRate(t *testing.T) {
 		window, batchSize, poll = 2 * time.Minute, 10000, 250 * time.Millisecond
 	)
 	platform := todo.Platform()
-	definition, err := platform.Lakes[0].Definition(platform.Database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	definition := must.Get(platform.Lakes[0].Definition(platform.Database))(t)
 	for _, test := range []struct {
 		name          string
 		every, during time.Duration
@@ -86,10 +84,7 @@ func TestLakeObjectsByRate(t *testing.T) {
 			to := &gathering{}
 			made := 0
 			synctest.Test(t, func(t *testing.T) {
-				places, err := openCheckpoints("")
-				if err != nil {
-					t.Fatal(err)
-				}
+				places := must.Get(openCheckpoints(""))(t)
 				m := &mapping{
 					options: Options{
 						Invoke: to, Redeliver: func() bool {
@@ -126,9 +121,7 @@ func TestLakeObjectsByRate(t *testing.T) {
 			writer.Log = slog.New(slog.DiscardHandler)
 			landed := 0
 			for _, batch := range to.batches {
-				if err := writer.Handle(t.Context(), batch); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, writer.Handle(t.Context(), batch))
 				landed += len(batch.Records)
 			}
 			t.Logf("%d changes in %v: %d objects, after %v at most", made, test.during, put.count, to.longest)

@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/eventsource"
@@ -115,18 +116,12 @@ func open(t testing.TB, template string) tables {
 	var err error
 	opened.databases, err = dynamodblocal.OpenDatabases(enginetest.Engine(t), opened.source,
 		dynamodblocal.DatabasesOptions{AccessKey: opened.accessKey})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	opened.client = opened.databases.Client()
-	if err := opened.databases.CreateTables(t.Context(), func(string) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, opened.databases.CreateTables(t.Context(), func(string) {}))
 	endpoint, err := services.New(services.Options{Assembly: opened.source,
 		DynamoDB: dynamodblocal.ServiceOptions{EngineURL: "http://127.0.0.1:1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	opened.queue = endpoint.Queue
 	return opened
 }
@@ -144,10 +139,7 @@ func (o tables) deliverAfter(
 	t.Helper()
 	options.Databases, options.Queue, options.PollInterval, options.RetryDelay = o.databases, o.queue, time.Millisecond,
 		time.Millisecond
-	mappings, err := eventsource.Read(o.source, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mappings = must.Get(eventsource.Read(o.source, options))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done, err := mappings.Start(ctx, former)
 	if err != nil {
@@ -270,10 +262,7 @@ func TestStreamBeginsAfterWritesToAnotherTable(t *testing.T) {
 func TestStreamHasBegun(t *testing.T) {
 	t.Parallel()
 	o := open(t, `{`+sessions+`}`)
-	stream, err := o.databases.OpenStream(t.Context(), o.source.Tables()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must.Get(o.databases.OpenStream(t.Context(), o.source.Tables()[0]))(t)
 	defer stream.Close()
 	shards, err := stream.Shards(t.Context())
 	if err != nil || len(shards) != 1 {
@@ -285,9 +274,7 @@ func TestStreamHasBegun(t *testing.T) {
 			!dynamodblocal.BeginsStream(page.Records[1]) {
 			t.Fatalf("created again %t: got %s, %v; want the two records that begin it", again, page.Records, err)
 		}
-		if err := o.databases.CreateTables(t.Context(), func(string) {}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, o.databases.CreateTables(t.Context(), func(string) {}))
 	}
 }
 
@@ -326,9 +313,7 @@ func TestStreamTellsTimeToLiveFromDeletion(t *testing.T) {
 	_, err := f.client.DeleteItem(t.Context(),
 		&dynamodb.DeleteItemInput{TableName: aws.String("sessions"), Key: map[string]types.AttributeValue{
 			"id": &types.AttributeValueMemberS{Value: "deleted"}, "part": &types.AttributeValueMemberN{Value: "1"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	enginetest.Put(t, f.client, "sessions", enginetest.Session("expired", past))
 	if _, err := f.databases.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
@@ -384,9 +369,7 @@ func TestStreamGivesUpABatch(t *testing.T) {
 		} `json:"DDBStreamBatchInfo"`
 		Payload string `json:"payload"`
 	}
-	if err := json.Unmarshal([]byte(f.failed(t)), &message); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(f.failed(t)), &message))
 	failed := batches[0]
 	if c := message.RequestContext; c.Condition != "RetryAttemptsExhausted" || c.ApproximateInvokeCount != 3 ||
 		c.RequestID == "" ||
@@ -400,9 +383,7 @@ func TestStreamGivesUpABatch(t *testing.T) {
 		t.Errorf("got %+v", info)
 	}
 	var payload events.DynamoDBEvent
-	if err := json.Unmarshal([]byte(message.Payload), &payload); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(message.Payload), &payload))
 	if got := names([][]events.DynamoDBEventRecord{payload.Records}); !slices.Equal(got, []string{"1 2 3"}) {
 		t.Errorf("got payload %v", got)
 	}
@@ -522,10 +503,7 @@ func TestStreamFilters(t *testing.T) {
 			for _, pattern := range test.patterns {
 				filters = append(filters, map[string]string{"Pattern": pattern})
 			}
-			criteria, err := json.Marshal(map[string]any{"Filters": filters})
-			if err != nil {
-				t.Fatal(err)
-			}
+			criteria := must.Get(json.Marshal(map[string]any{"Filters": filters}))(t)
 			to := newConsumer(accept)
 			// The first read has all of them, and so has the first batch.
 			stream(t, `"StartingPosition": "TRIM_HORIZON", "FilterCriteria": `+string(criteria), to,
@@ -659,9 +637,7 @@ func TestStreamFlush(t *testing.T) {
 	f := stream(t, `"StartingPosition": "TRIM_HORIZON", "BatchSize": 100, "MaximumBatchingWindowInSeconds": 300`, to,
 		plain("1", "2")...)
 	for _, want := range []string{"1 2", "3"} {
-		if err := f.mappings.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.mappings.Flush(t.Context()))
 		to.mutex.Lock()
 		got := names(to.batches)
 		to.batches = nil
@@ -708,9 +684,7 @@ func TestStreamBatchesFitLambda(t *testing.T) {
 	}
 	// One batch is full before its window ends; the rest is not.
 	to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return len(batches) == 1 })
-	if err := f.mappings.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.mappings.Flush(t.Context()))
 	batches := to.until(t, func([][]events.DynamoDBEventRecord) bool { return true })
 	if count(batches) != items || len(batches) != 2 {
 		t.Errorf("got %q", names(batches))
@@ -766,22 +740,15 @@ func TestStreamGoesOnWhereItEnded(t *testing.T) {
 		t.Errorf("the third run got %q", got)
 	}
 	// Records are not lost at a place that the engine does not know.
-	if err := os.WriteFile(path, []byte(`{"Stack-Consumer sessions": {"another shard": "1"}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(`{"Stack-Consumer sessions": {"another shard": "1"}}`), 0o600))
 	if got := run(path, accept, flush); !slices.Equal(got, []string{"1 2", "3 4"}) {
 		t.Errorf("with a foreign place the run got %q", got)
 	}
 	if got := run("", accept, flush); !slices.Equal(got, []string{"1 2", "3 4"}) {
 		t.Errorf("without a file the run got %q", got)
 	}
-	if err := os.WriteFile(path, []byte(`{"`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	mappings, err := eventsource.Read(on.source, eventsource.Options{Checkpoints: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(path, []byte(`{"`), 0o600))
+	mappings := must.Get(eventsource.Read(on.source, eventsource.Options{Checkpoints: path}))(t)
 	if _, err := mappings.Start(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "remove it") {
 		t.Errorf("got %v", err)
 	}
@@ -794,9 +761,7 @@ func TestStreamNextAssembly(t *testing.T) {
 	on := open(t, consumes(`"StartingPosition": "LATEST"`))
 	former, end := on.deliver(t, eventsource.Options{Invoke: to})
 	enginetest.Put(t, on.client, "sessions", enginetest.Session("1", nil))
-	if err := former.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, former.Flush(t.Context()))
 	end()
 	enginetest.Put(t, on.client, "sessions", enginetest.Session("2", enginetest.Seconds(time.Now().Add(-time.Hour))))
 	if deleted, err := on.databases.Sweep(t.Context()); err != nil || deleted != 1 {
@@ -950,9 +915,7 @@ func TestQuietStream(t *testing.T) {
 			enginetest.Put(t, on.client, "quiet", enginetest.Session(want[len(want)-1], nil))
 		}
 	}
-	if err := mappings.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, mappings.Flush(t.Context()))
 	mutex.Lock()
 	defer mutex.Unlock()
 	if diff := cmp.Diff(want, quiet); diff != "" {

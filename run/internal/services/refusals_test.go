@@ -20,6 +20,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/services"
 	tables "github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
@@ -179,18 +180,13 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	c := clients{fixture: start(t, everything)}
 	loaded := assemblytest.Load(t, strings.Replace(resources, "STATEMENTS", everything, 1))
-	store, err := buckets.New(t.TempDir(), loaded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(buckets.New(t.TempDir(), loaded))(t)
 	server, config := serve(t, services.Options{Assembly: loaded,
 		DynamoDB: tables.ServiceOptions{EngineURL: "http://127.0.0.1:1"}, Buckets: store})
 	t.Cleanup(server.Events.Close)
 	c.events, c.models = eventbridge.NewFromConfig(config), bedrockruntime.NewFromConfig(config)
 	c.s3 = s3.NewFromConfig(config)
-	if err := putObject("lake", "a", nil)(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, putObject("lake", "a", nil)(t.Context(), c))
 	for _, refusal := range servicestest.Refusals {
 		requests := refusedRequests[refusal.Call][refusal.Of]
 		for _, request := range requests {

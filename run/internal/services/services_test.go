@@ -24,6 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	endpoint "github.com/onesynth-cdk/onesynth/run/internal/aws"
 	"github.com/onesynth-cdk/onesynth/run/internal/aws/awstest"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
@@ -78,9 +79,7 @@ func start(t testing.TB, statements string, change ...func(*services.Options)) *
 				Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
 			}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	options := services.Options{Assembly: loaded,
 		DynamoDB: tables.ServiceOptions{EngineURL: engine.URL(), AccessKey: key}}
@@ -98,10 +97,7 @@ func start(t testing.TB, statements string, change ...func(*services.Options)) *
 // serve serves the assembly to a function named asker, whose role is reader. The configuration is the function's.
 func serve(t testing.TB, options services.Options) (*services.Services, aws.Config) {
 	t.Helper()
-	server, err := services.New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must.Get(services.New(options))(t)
 	return server, awstest.Listen(t, server.Server, options.Assembly)
 }
 
@@ -226,10 +222,7 @@ func TestEveryActionNeedsItsGrant(t *testing.T) {
 			if unneeded := f.server.UnneededGrants("asker"); len(unneeded) > 0 {
 				t.Errorf("got unneeded grants %v", unneeded)
 			}
-			role, err := policy.ForRole(f.assembly, "arn:aws:iam::000000000000:role/reader")
-			if err != nil {
-				t.Fatal(err)
-			}
+			role := must.Get(policy.ForRole(f.assembly, "arn:aws:iam::000000000000:role/reader"))(t)
 			for i, grant := range role.Grants() {
 				f.server.Register("ASKERKEY", "asker", role.Without(grant))
 				err := test.do(t, f)
@@ -269,9 +262,7 @@ func TestUnneededGrants(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := start(t, "["+strings.Join(test.statements, ",")+"]")
-			if err := calls["scan"].do(t, f); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, calls["scan"].do(t, f))
 			var got []int
 			for _, grant := range f.server.UnneededGrants("asker") {
 				got = append(got, grant.Statement)
@@ -291,10 +282,7 @@ func TestUnneededGrants(t *testing.T) {
 func TestChangeRole(t *testing.T) {
 	t.Parallel()
 	f := start(t, "["+allow("dynamodb:Scan", "questions")+"]")
-	role, err := policy.ForRole(f.assembly, "arn:aws:iam::000000000000:role/reader")
-	if err != nil {
-		t.Fatal(err)
-	}
+	role := must.Get(policy.ForRole(f.assembly, "arn:aws:iam::000000000000:role/reader"))(t)
 	without := role.Without(role.Grants()[0])
 	allowed := func() bool { return calls["scan"].do(t, f) == nil }
 	f.server.Register("NEWERKEY", "asker", without)
@@ -337,13 +325,9 @@ func TestCapacity(t *testing.T) {
 	t.Parallel()
 	f := start(t, everything)
 	for _, name := range []string{"put", "query an index", "get", "get"} {
-		if err := calls[name].do(t, f); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, calls[name].do(t, f))
 	}
-	if err := transactWrite(f, t); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, transactWrite(f, t))
 	type row struct {
 		Requests    int
 		Read, Write float64
@@ -385,9 +369,7 @@ func TestCapacityAskedForIsGiven(t *testing.T) {
 				Item: map[string]types.AttributeValue{
 					"id":     &types.AttributeValueMemberS{Value: `"ReturnConsumedCapacity":"NONE"`},
 					"status": &types.AttributeValueMemberS{Value: "x" + string(asked)}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if rows := f.server.Capacity(); len(rows) != 2 {
 			t.Errorf("asked %q: got %v, want the table and its index", asked, rows)
 		}
@@ -404,9 +386,7 @@ func TestFaults(t *testing.T) {
 	f := start(t, everything)
 	set := func(faults endpoint.Faults) {
 		t.Helper()
-		if err := f.server.SetFaults(faults); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.server.SetFaults(faults))
 	}
 	put := func() error { return calls["put"].do(t, f) }
 
@@ -456,9 +436,7 @@ func TestFaults(t *testing.T) {
 	stored := func() bool {
 		got, err := f.dynamodb.GetItem(t.Context(),
 			&dynamodb.GetItemInput{TableName: aws.String("questions"), Key: key("1"), ConsistentRead: aws.Bool(true)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return len(got.Item) > 0
 	}
 	if stored() {
@@ -483,9 +461,7 @@ func TestFaults(t *testing.T) {
 		}
 		output, err := enginetest.Engine(t).Client(f.database).GetItem(t.Context(),
 			&dynamodb.GetItemInput{TableName: aws.String("questions"), Key: key(id)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return output.Item != nil
 	}
 	set(endpoint.Faults{Hang: 1, Seed: 1})
@@ -508,9 +484,7 @@ func TestFaultsCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	f := start(t, everything)
 	run := func() (outcome []bool) {
-		if err := f.server.SetFaults(endpoint.Faults{Throttle: 0.5, Seed: 7}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.server.SetFaults(endpoint.Faults{Throttle: 0.5, Seed: 7}))
 		for range 30 {
 			outcome = append(outcome, calls["get"].do(t, f) == nil)
 		}
@@ -525,21 +499,12 @@ func TestFaultsCanBeRepeated(t *testing.T) {
 // post sends a request as an SDK would, without one.
 func post(t *testing.T, url, authorization, target, body string) (*http.Response, string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body)))(t)
 	request.Header.Set("Authorization", authorization)
 	request.Header.Set("X-Amz-Target", target)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.DefaultClient.Do(request))(t)
 	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(response.Body))(t)
 	return response, string(text)
 }
 
@@ -610,9 +575,7 @@ func TestAuthorise(t *testing.T) {
 func TestConcurrentRequests(t *testing.T) {
 	t.Parallel()
 	f := start(t, everything)
-	if err := calls["put"].do(t, f); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, calls["put"].do(t, f))
 	f.server.ResetCapacity()
 	var group sync.WaitGroup
 	for range 16 {
@@ -637,17 +600,11 @@ func BenchmarkGetItem(b *testing.B) {
 	direct := enginetest.Engine(b)
 	body := []byte(`{"ReturnConsumedCapacity":"INDEXES","TableName":"questions","Key":{"id":{"S":"1"}}}`)
 	get := func(b *testing.B, client *http.Client, url, authorization string) {
-		request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url+"/", bytes.NewReader(body))
-		if err != nil {
-			b.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(b.Context(), http.MethodPost, url+"/", bytes.NewReader(body)))(b)
 		request.Header.Set("Authorization", authorization)
 		request.Header.Set("X-Amz-Target", "DynamoDB_20120810.GetItem")
 		request.Header.Set("Content-Type", "application/x-amz-json-1.0")
-		response, err := client.Do(request)
-		if err != nil {
-			b.Fatal(err)
-		}
+		response := must.Get(client.Do(request))(b)
 		_, _ = io.Copy(io.Discard, response.Body)
 		_ = response.Body.Close()
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 func TestPriceOf(t *testing.T) {
@@ -26,16 +28,10 @@ func TestPriceOf(t *testing.T) {
 // The prices of routes in docs/reference/routes follow from the units and times beside them, by the prices here.
 func TestCostDocument(t *testing.T) {
 	t.Parallel()
-	pages, err := filepath.Glob("../../../docs/reference/routes/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := must.Get(filepath.Glob("../../../docs/reference/routes/*.md"))(t)
 	var all strings.Builder
 	for _, page := range pages {
-		content, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(page))(t)
 		_, section, _ := strings.Cut(string(content), "\n## A million requests\n")
 		section, _, _ = strings.Cut(section, "\n## ")
 		all.WriteString(section)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 )
 
@@ -384,9 +385,7 @@ func TestText(t *testing.T) {
 	at := time.Date(2026, 11, 23, 12, 0, 1, 0, time.Local)
 	panicked, err := json.Marshal(map[string]any{"level": "ERROR", "message": "panic", "error": "index out of range",
 		"stack": stack})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	lines := []trace.Line{{Text: `{"level":"DEBUG","message":"quiet"}`},
 		{Text: `{"level":"INFO","message":"request","ms":1}`},
 		{Text: `{"level":"WARN","message":"slow","table":"Links"}`}, {Text: string(panicked)}}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/lakequery"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
@@ -47,10 +48,7 @@ func Open(t testing.TB, target *onesynthtest.Target) *Lake {
 // of the test removes the copy.
 func OpenDatabase(t testing.TB, target *onesynthtest.Target, database string) *Lake {
 	t.Helper()
-	opened, err := lakequery.Open(t.Context(), target.Run.ConsoleURL(), lakequery.Options{Database: database})
-	if err != nil {
-		t.Fatal(err)
-	}
+	opened := must.Get(lakequery.Open(t.Context(), target.Run.ConsoleURL(), lakequery.Options{Database: database}))(t)
 	t.Cleanup(func() {
 		if err := opened.Close(); err != nil {
 			t.Error(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
 	"github.com/onesynth-cdk/onesynth/run/internal/eventsource"
@@ -52,13 +53,9 @@ func Start(t testing.TB, attempts int,
 	source := assemblytest.Load(t, strings.Replace(resources, "ATTEMPTS", fmt.Sprint(attempts), 1))
 	server, err := services.New(services.Options{Assembly: source,
 		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	role, err := policy.ForRole(source, "arn:aws:iam::000000000000:role/function")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	server.Register("KEY", "function", role)
 	endpoint := httptest.NewServer(server)
 	t.Cleanup(endpoint.Close)
@@ -71,10 +68,7 @@ func Start(t testing.TB, attempts int,
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	ended, err := q.mappings.Start(ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ended := must.Get(q.mappings.Start(ctx, nil))(t)
 	t.Cleanup(func() {
 		stop()
 		<-ended

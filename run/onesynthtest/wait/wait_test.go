@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
@@ -161,25 +162,14 @@ func TestBuilding(t *testing.T) {
 func TestProcess(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	shell, err := exec.LookPath("sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	shell := must.Get(exec.LookPath("sh"))(t)
 	// A tool by its name alone.
-	if err := os.Symlink(shell, filepath.Join(folder, "compile")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(shell, filepath.Join(folder, "compile")))
 	command := exec.CommandContext(t.Context(), "sh", "-c",
 		`echo begins; compile -c "read line; exit" ; echo "$0 ends" >&2; exit 3`, folder)
 	command.Env = append(os.Environ(), "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
-	input, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := wait.Start(command)
-	if err != nil {
-		t.Fatal(err)
-	}
+	input := must.Get(command.StdinPipe())(t)
+	p := must.Get(wait.Start(command))(t)
 	wait.Said(t, p, "begins\n")
 	wait.Until(t, "the compiler works", func() (any, bool) {
 		building := p.Building()
@@ -188,9 +178,7 @@ func TestProcess(t *testing.T) {
 	if err := p.Ended(); err != nil {
 		t.Errorf("ended with %v", err)
 	}
-	if err := input.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, input.Close())
 	wait.Until(t, "the process ends", func() (any, bool) { return nil, p.Ended() != nil })
 	if got := p.String(); got != "begins\n"+folder+" ends\n" || p.Ended().Error() != "exit status 3" ||
 		p.Building() != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	endpoint "github.com/onesynth-cdk/onesynth/run/internal/aws"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
@@ -20,10 +21,7 @@ const AccessKey = "ASKERKEY"
 // configuration. The function's role is the assembly's role named reader.
 func Listen(t testing.TB, server *endpoint.Server, source *assembly.Assembly) aws.Config {
 	t.Helper()
-	role, err := policy.ForRole(source, "arn:aws:iam::000000000000:role/reader")
-	if err != nil {
-		t.Fatal(err)
-	}
+	role := must.Get(policy.ForRole(source, "arn:aws:iam::000000000000:role/reader"))(t)
 	server.Register(AccessKey, "asker", role)
 	listener := httptest.NewServer(server)
 	t.Cleanup(listener.Close)
@@ -43,10 +41,7 @@ type Service interface {
 // resources of the assembly first.
 func Serve(t testing.TB, name string, service Service, source *assembly.Assembly) aws.Config {
 	t.Helper()
-	apply, err := service.Prepare(source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	apply := must.Get(service.Prepare(source))(t)
 	apply()
 	return Listen(t, endpoint.New(endpoint.Options{}, map[string]endpoint.Service{name: service}), source)
 }

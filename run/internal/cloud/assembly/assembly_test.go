@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 )
 
@@ -27,9 +28,7 @@ func write(t testing.TB, templates ...string) string {
 			name += fmt.Sprint(i + 1)
 		}
 		file := name + ".template.json"
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(template), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, file), []byte(template), 0o600))
 		artifacts[name] = map[string]any{
 			"type": "aws:cloudformation:stack", "environment": "aws://unknown-account/unknown-region",
 			"properties": map[string]any{"templateFile": file},
@@ -41,13 +40,8 @@ func write(t testing.TB, templates ...string) string {
 
 func writeManifest(t testing.TB, dir string, artifacts map[string]any) {
 	t.Helper()
-	text, err := json.Marshal(map[string]any{"version": "54.0.0", "artifacts": artifacts})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(map[string]any{"version": "54.0.0", "artifacts": artifacts}))(t)
+	must.OK(t, os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600))
 }
 
 const surroundings = `{
@@ -205,9 +199,7 @@ func TestResolve(t *testing.T) {
 			t.Parallel()
 			loaded, err := assembly.Load(write(t, strings.Replace(surroundings, "VALUE", test.value, 1)),
 				assembly.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got := loaded.Stacks[0].ByLogicalID("Subject").Properties["Value"]
 			if difference := cmp.Diff(test.want, got); difference != "" {
 				t.Error(difference)
@@ -302,9 +294,7 @@ func TestStacksShareExports(t *testing.T) {
 		`{"Resources": {"Table": {"Type": "AWS::DynamoDB::Table"}},
 		  "Outputs": {"Table": {"Value": {"Ref": "Table"}, "Export": {"Name": {"Fn::Sub": "${AWS::StackName}:Table"}}}}}`,
 	), assembly.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := loaded.Stacks[0].Outputs["Name"].Value; got != "Stack2-Table" {
 		t.Errorf("got %q", got)
 	}
@@ -340,9 +330,7 @@ func TestOutputsOfOtherStacks(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if got := loaded.Stacks[0].Outputs["Name"].Value; got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
@@ -357,9 +345,7 @@ func TestAddressesComeFromTheRunner(t *testing.T) {
 		"Table": {"Type": "AWS::DynamoDB::Table"}},
 		"Outputs": {"Url": {"Value": {"Fn::GetAtt": ["Api", "ApiEndpoint"]}}, "Queue": {"Value": {"Ref": "Queue"}}}}`),
 		assembly.Options{URL: func(r *assembly.Resource) string { return "http://127.0.0.1:1/" + r.LogicalID }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	outputs := loaded.Stacks[0].Outputs
 	if got := outputs["Url"].Value; got != "http://127.0.0.1:1/Api" {
 		t.Errorf("got API %q", got)
@@ -389,9 +375,7 @@ func TestOrderOfAPIs(t *testing.T) {
 		asked = append(asked, resource.Stack.Name)
 		return ""
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var listed []string
 	for _, api := range a.APIs() {
 		listed = append(listed, api.Stack.Name)
@@ -409,9 +393,7 @@ func TestTemplates(t *testing.T) {
 	t.Parallel()
 	dir := write(t, `{}`)
 	inner := filepath.Join(dir, "inner")
-	if err := os.Mkdir(inner, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(inner, 0o700))
 	writeManifest(t, inner, map[string]any{"B": map[string]any{
 		"type": "aws:cloudformation:stack", "environment": "aws://111122223333/eu-west-1", "displayName": "Stage/B",
 		"properties": map[string]any{"templateFile": "b.json", "stackName": "named",
@@ -454,9 +436,7 @@ func TestLoadErrors(t *testing.T) {
 		t.Errorf("no folder: got %v", err)
 	}
 	broken := t.TempDir()
-	if err := os.WriteFile(filepath.Join(broken, "manifest.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(broken, "manifest.json"), []byte("{"), 0o600))
 	if _, err := assembly.Load(broken, assembly.Options{}); err == nil ||
 		!strings.Contains(err.Error(), "synthesise again") {
 		t.Errorf("broken manifest: got %v", err)
@@ -481,9 +461,7 @@ func TestUnsupported(t *testing.T) {
 		write(t,
 			`{"Resources": {"Cluster": {"Type": "AWS::EKS::Cluster", "Metadata": {"aws:cdk:path": "Stack/Cluster"}},
 		"Alarm": {"Type": "AWS::CloudWatch::Alarm"}, "Queue": {"Type": "AWS::SQS::Queue", "Properties": {"Tag": {"Fn::GetAtt": ["Cluster", "Arn"]}}}}}`), assembly.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if got := loaded.Unsupported(); len(got) != 1 || got[0].String() != "AWS::EKS::Cluster Cluster (Stack/Cluster)" {
 		t.Errorf("got unsupported %v", got)
 	}
@@ -496,12 +474,8 @@ func TestAssets(t *testing.T) {
 	t.Parallel()
 	dir := write(t, `{}`)
 	for path, content := range map[string]string{"asset.one/bootstrap": "binary"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, path)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, path), []byte(content), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, path)), 0o700))
+		must.OK(t, os.WriteFile(filepath.Join(dir, path), []byte(content), 0o700))
 	}
 	writeZip(t, filepath.Join(dir, "asset.two.zip"), "bootstrap")
 	writeZip(t, filepath.Join(dir, "asset.bad.zip"), "../bootstrap")
@@ -509,24 +483,16 @@ func TestAssets(t *testing.T) {
 		"two": {"source": {"path": "asset.two.zip", "packaging": "file"}, "destinations": {"d": {"objectKey": "two.zip"}}},
 		"bad": {"source": {"path": "asset.bad.zip", "packaging": "file"}, "destinations": {"d": {"objectKey": "bad.zip"}}},
 		"lost": {"source": {"path": "asset.lost", "packaging": "zip"}, "destinations": {"d": {"objectKey": "lost.zip"}}}}}`
-	if err := os.WriteFile(filepath.Join(dir, "Stack.assets.json"), []byte(manifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "Stack.assets.json"), []byte(manifest), 0o600))
 	writeManifest(t, dir, map[string]any{
 		"Stack": map[string]any{"type": "aws:cloudformation:stack",
 			"properties": map[string]any{"templateFile": "Stack.template.json"}},
 		"Stack.assets": map[string]any{"type": "cdk:asset-manifest",
 			"properties": map[string]any{"file": "Stack.assets.json"}},
 	})
-	loaded, err := assembly.Load(dir, assembly.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := must.Get(assembly.Load(dir, assembly.Options{}))(t)
 	for _, key := range []string{"one.zip", "two.zip"} {
-		asset, err := loaded.Asset(key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		asset := must.Get(loaded.Asset(key))(t)
 		targets := []string{t.TempDir()}
 		// Hard links do not reach another file system.
 		if elsewhere, err := os.MkdirTemp("/dev/shm", "asset-"); err == nil {
@@ -535,15 +501,10 @@ func TestAssets(t *testing.T) {
 		}
 		var folders []string
 		for _, target := range targets {
-			folder, err := asset.Folder(target)
-			if err != nil {
-				t.Fatal(err)
-			}
+			folder := must.Get(asset.Folder(target))(t)
 			folders = append(folders, folder)
 		}
-		if err := os.RemoveAll(asset.Path); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.RemoveAll(asset.Path))
 		for _, folder := range folders {
 			information, err := os.Stat(filepath.Join(folder, "bootstrap"))
 			if err != nil || information.Mode()&0o100 == 0 {
@@ -551,10 +512,7 @@ func TestAssets(t *testing.T) {
 			}
 		}
 	}
-	bad, err := loaded.Asset("bad.zip")
-	if err != nil {
-		t.Fatal(err)
-	}
+	bad := must.Get(loaded.Asset("bad.zip"))(t)
 	if _, err := bad.Folder(t.TempDir()); err == nil {
 		t.Error("a zip file with a path out of the folder was unpacked")
 	}
@@ -567,24 +525,16 @@ func TestAssets(t *testing.T) {
 
 func writeZip(t *testing.T, path, name string) {
 	t.Helper()
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Create(path))(t)
 	defer func() { _ = file.Close() }()
 	archive := zip.NewWriter(file)
 	header := &zip.FileHeader{Name: name}
 	header.SetMode(0o755)
-	entry, err := archive.CreateHeader(header)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entry := must.Get(archive.CreateHeader(header))(t)
 	if _, err := entry.Write([]byte("binary")); err != nil {
 		t.Fatal(err)
 	}
-	if err := archive.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, archive.Close())
 }
 
 func FuzzResolve(f *testing.F) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 )
 
@@ -25,9 +26,7 @@ func writeUsing(t *testing.T, inManifest bool, stacks ...using) string {
 	dir := t.TempDir()
 	artifacts := map[string]any{}
 	file := func(name string, content []byte) {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), content, 0o600))
 	}
 	for i, stack := range stacks {
 		name := fmt.Sprint("Stack", i+1)
@@ -94,9 +93,7 @@ func TestExistingTables(t *testing.T) {
 				t.Parallel()
 				loaded, err := assembly.Load(writeUsing(t, inManifest, test.stacks...),
 					assembly.Options{Stacks: test.keep})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				var got []string
 				for _, table := range loaded.Tables() {
 					kind := "declared"
@@ -161,16 +158,11 @@ func TestExistingTableErrors(t *testing.T) {
 		t.Parallel()
 		dir := writeUsing(t, true, using{`{}`, quoted}, using{declaring, ""})
 		path := filepath.Join(dir, "manifest.json")
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(path))(t)
 		var manifest struct {
 			Artifacts map[string]map[string]any `json:"artifacts"`
 		}
-		if err := json.Unmarshal(text, &manifest); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(text, &manifest))
 		delete(manifest.Artifacts["Stack1"], "environment")
 		artifacts := map[string]any{}
 		for name, artifact := range manifest.Artifacts {
@@ -202,10 +194,7 @@ func TestKeptStacks(t *testing.T) {
 	t.Parallel()
 	dir := writeUsing(t, false, using{declaring, ""},
 		using{`{"Outputs": {"Table": {"Value": {"Fn::ImportValue": "tasks"}}}}`, ""})
-	loaded, err := assembly.Load(dir, assembly.Options{Stacks: []string{"Stack2"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := must.Get(assembly.Load(dir, assembly.Options{Stacks: []string{"Stack2"}}))(t)
 	if len(loaded.Stacks) != 1 || loaded.Stacks[0].Outputs["Table"].Value != tasksARN {
 		t.Errorf("got %+v", loaded.Stacks)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 )
@@ -63,9 +64,7 @@ func TestParametersOfSystemsManager(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if diff := cmp.Diff(test.want, loaded.Stacks[0].ByLogicalID("Queue").Properties["Value"]); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/servicestest"
 	"github.com/onesynth-cdk/onesynth/tools/reference"
 )
@@ -149,9 +150,7 @@ func callsOfKit(t *testing.T) []string {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, refusal := range servicestest.Refusals {
 		if !found[refusal.Call] {
 			t.Errorf("lambdas/kit does not call %s: remove it from servicestest.Refusals", refusal.Call)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 )
 
@@ -27,9 +28,7 @@ func writeStages(t *testing.T) string {
 		folders = append(folders, nested)
 		artifacts["assembly-"+name] = map[string]any{"type": "cdk:cloud-assembly",
 			"properties": map[string]any{"directoryName": "assembly-" + name}}
-		if err := os.MkdirAll(nested, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(nested, 0o700))
 		writeManifest(t, nested, map[string]any{
 			name + "Ask": stack(name+"/Ask", "ask", "aws://"+account+"/eu-west-1"),
 			name + "Own": stack(name+"/Own", name+"-Own", "aws://"+account+"/eu-west-1"),
@@ -38,20 +37,14 @@ func writeStages(t *testing.T) string {
 		})
 		assets := `{"files": {"one": {"source": {"path": "../asset.one", "packaging": "zip"}, "destinations": {"d": {"objectKey": "` +
 			name + `.zip"}}}}}`
-		if err := os.WriteFile(filepath.Join(nested, "Ask.assets.json"), []byte(assets), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(nested, "Ask.assets.json"), []byte(assets), 0o600))
 	}
 	writeManifest(t, dir, artifacts)
 	for _, folder := range folders {
 		template := `{"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}}`
-		if err := os.WriteFile(filepath.Join(folder, "Stack.template.json"), []byte(template), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(folder, "Stack.template.json"), []byte(template), 0o600))
 	}
-	if err := os.Mkdir(filepath.Join(dir, "asset.one"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(dir, "asset.one"), 0o700))
 	return dir
 }
 
@@ -91,9 +84,7 @@ func TestStages(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			var got []string
 			for _, stack := range loaded.Stacks {
 				got = append(got, stack.DisplayID)
@@ -112,19 +103,14 @@ func TestAssetsOfStages(t *testing.T) {
 	t.Parallel()
 	dir := writeStages(t)
 	for folder, key := range map[string]string{"": "Dev.zip", "assembly-Prod": "Prod.zip"} {
-		loaded, err := assembly.Load(filepath.Join(dir, folder), assembly.Options{Stacks: []string{"*/Own"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		loaded := must.Get(assembly.Load(filepath.Join(dir, folder), assembly.Options{Stacks: []string{"*/Own"}}))(t)
 		if asset, err := loaded.Asset(key); err != nil || asset.Path != filepath.Join(dir, "asset.one") {
 			t.Errorf("%q: got %v, %v", folder, asset, err)
 		}
 	}
 	// A folder that no assembly names is the outermost: files above it are not the assembly's.
 	alone := filepath.Join(dir, "copy")
-	if err := os.CopyFS(alone, os.DirFS(filepath.Join(dir, "assembly-Dev"))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.CopyFS(alone, os.DirFS(filepath.Join(dir, "assembly-Dev"))))
 	if _, err := assembly.Load(alone, assembly.Options{}); err == nil ||
 		!strings.Contains(err.Error(), `got path "../asset.one": it must lie within the assembly`) {
 		t.Errorf("a folder that no assembly names: got %v", err)
@@ -146,10 +132,7 @@ func TestOtherStacksMayBeUnresolved(t *testing.T) {
 	dir := write(t, `{"Outputs": {"Name": {"Value": {"Fn::ImportValue": "table"}}}}`,
 		`{"Resources": {"Table": {"Type": "AWS::DynamoDB::Table"}, "Queue": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": {"Ref": "Nothing"}}}},
 		  "Outputs": {"Odd": {"Value": "x", "Export": {"Name": {"Ref": "Nothing"}}}, "Table": {"Value": {"Ref": "Table"}, "Export": {"Name": "table"}}}}`)
-	loaded, err := assembly.Load(dir, assembly.Options{Stacks: []string{"Stack"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := must.Get(assembly.Load(dir, assembly.Options{Stacks: []string{"Stack"}}))(t)
 	if got := loaded.Stacks[0].Outputs["Name"].Value; got != "Stack2-Table" {
 		t.Errorf("got %q", got)
 	}

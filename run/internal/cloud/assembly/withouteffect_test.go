@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 )
 
@@ -81,10 +82,7 @@ func TestWithoutEffect(t *testing.T) {
 					values["v"] = map[string]any{"Ref": "Beside"}
 				}
 			}
-			text, err := json.Marshal(values)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(json.Marshal(values))(t)
 			loaded := assemblytest.Load(t, `{"Beside": {"Type": "`+test.kind+`", "Properties": `+test.properties+
 				`}, "Queue": {"Type": "AWS::SQS::Queue", "Properties": `+string(text)+`}}`)
 			for attribute, want := range test.want {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
@@ -130,10 +131,7 @@ func TestDecide(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			read, err := role(t, test.statements)
-			if err != nil {
-				t.Fatal(err)
-			}
+			read := must.Get(role(t, test.statements))(t)
 			if got := read.Decide(test.request); got != test.want {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
@@ -184,9 +182,7 @@ func TestBoundary(t *testing.T) {
 				`{"Role": {"Type": "AWS::IAM::Role", "Properties": {"PermissionsBoundary": {"Ref": "Boundary"}}},
 				"Boundary": {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": {"Statement": `+test.boundary+`}}},
 				"Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": `+test.policy+`}}}}`), roleARN)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			request := policy.Request{Action: "dynamodb:PutItem",
 				Resource: "arn:aws:dynamodb:us-east-1:000000000000:table/t",
 				Context:  map[string]string{policy.RequestedRegion: "eu-west-1"}}
@@ -222,20 +218,12 @@ func TestRolesOfAccounts(t *testing.T) {
 		"manifest.json": `{"artifacts": {` + stack("Dev", "111122223333") + `, ` + stack("Prod", "444455556666") + `}}`,
 		"Dev.json":      template("dynamodb:Scan"), "Prod.json": template("dynamodb:GetItem"),
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	loaded, err := assembly.Load(dir, assembly.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := must.Get(assembly.Load(dir, assembly.Options{}))(t)
 	for account, allowed := range map[string]string{"111122223333": "dynamodb:Scan",
 		"444455556666": "dynamodb:GetItem"} {
-		read, err := policy.ForRole(loaded, "arn:aws:iam::"+account+":role/writer")
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := must.Get(policy.ForRole(loaded, "arn:aws:iam::"+account+":role/writer"))(t)
 		for _, action := range []string{"dynamodb:Scan", "dynamodb:GetItem"} {
 			if got := read.Allows(action, "arn:aws:dynamodb:eu-west-1:"+account+
 				":table/t"); got != (action == allowed) {
@@ -251,9 +239,7 @@ func TestUnknownBoundary(t *testing.T) {
 	read, err := policy.ForRole(assemblytest.Load(t,
 		`{"Role": {"Type": "AWS::IAM::Role", "Properties": {"PermissionsBoundary": "`+boundary+`",
 		"Policies": [{"PolicyName": "p", "PolicyDocument": {"Statement": {"Effect": "Allow", "Action": "a:b", "Resource": "*"}}}]}}}`), roleARN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if read.UnknownBoundary != boundary || !read.Allows("a:b", "*") {
 		t.Errorf("got boundary %q, allowed %v", read.UnknownBoundary, read.Allows("a:b", "*"))
 	}
@@ -291,10 +277,7 @@ func TestSourcesOfPolicies(t *testing.T) {
 		"ManagedByRoles": {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": {"Effect": "Allow", "Action": "by:roles", "Resource": "*"}}}},
 		"Attached": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": {"Effect": "Allow", "Action": ["at:tached", "at:tached2"], "Resource": ["a", "b"]}}}},
 		"Foreign": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": ["other"], "PolicyDocument": {"Statement": {"Effect": "Allow", "Action": "for:eign", "Resource": "*"}}}}}`)
-	read, err := policy.ForRole(source, roleARN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must.Get(policy.ForRole(source, roleARN))(t)
 	for action, want := range map[string]bool{"in:line": true, "man:aged": true, "by:roles": true, "at:tached": true,
 		"for:eign": false, "logs:PutLogEvents": true} {
 		if got := read.Allows(action, "a"); got != want {
@@ -364,9 +347,7 @@ func TestDecideBy(t *testing.T) {
 	read, err := role(t,
 		`[{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/events/*"}, {"Effect": "Allow", "Action": "s3:*", "Resource": "*"},
 		{"Effect": "Deny", "Action": "s3:*", "Resource": "arn:aws:s3:::b/secret/*"}]`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for resource, want := range map[string]struct {
 		decision  policy.Decision
 		statement int

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
@@ -68,19 +69,13 @@ func resources() object {
 
 func read(t *testing.T, declared object) ([]catalog.Lake, error) {
 	t.Helper()
-	text, err := json.Marshal(declared)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(declared))(t)
 	return catalog.Read(assemblytest.Load(t, string(text)))
 }
 
 func TestRead(t *testing.T) {
 	t.Parallel()
-	got, err := read(t, resources())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(read(t, resources()))(t)
 	want := []catalog.Lake{{
 		Database: "shop", Stack: "Stack", Workgroup: "shop-queries",
 		Tables: []catalog.Table{{Name: "order_changes", Columns: []catalog.Column{{Name: "event_id", Type: "string"}},
@@ -127,31 +122,15 @@ func TestRegions(t *testing.T) {
 		"us-east-1": "SELECT n + 1 AS n, changed_at FROM order_changes"} {
 		declared := resources()
 		declared["B"] = view("b_current", sql, "shop", "n", "changed_at")
-		text, err := json.Marshal(object{"Resources": declared})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, region+".json"), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(object{"Resources": declared}))(t)
+		must.OK(t, os.WriteFile(filepath.Join(dir, region+".json"), text, 0o600))
 		artifacts["shop-"+region] = object{"type": "aws:cloudformation:stack",
 			"environment": "aws://111122223333/" + region, "properties": object{"templateFile": region + ".json"}}
 	}
-	text, err := json.Marshal(object{"artifacts": artifacts})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := assembly.Load(dir, assembly.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	lakes, err := catalog.Read(loaded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(object{"artifacts": artifacts}))(t)
+	must.OK(t, os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600))
+	loaded := must.Get(assembly.Load(dir, assembly.Options{}))(t)
+	lakes := must.Get(catalog.Read(loaded))(t)
 	var got []string
 	for _, lake := range lakes {
 		got = append(got, fmt.Sprint(lake.Database, " ", lake.Stack, " ", len(lake.Tables), len(lake.Views),

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
 )
 
@@ -45,17 +46,12 @@ func TestServeUntilNobodyWaits(t *testing.T) {
 func TestAnotherVersion(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("PATH", folder)
-	own, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(os.Executable())(t)
 	text, err := os.ReadFile(own)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(folder, file()), text, 0o700)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	c := &Command{program: program{module: "example.com/m", version: "v1.2.3", beside: []string{folder}, cache: folder}}
 	_, err = c.Check(t.Context(), catalog.Lake{})
 	for _, part := range []string{file() + " is not of version v1.2.3", "cannot be built without Go",

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/lakequery"
 )
@@ -20,11 +21,7 @@ func TestAskWithinBounds(t *testing.T) {
 	t.Cleanup(server.Close)
 	ask := func(sql string) catalog.Answer {
 		t.Helper()
-		got, err := lakequery.Ask(t.Context(), server.URL, catalog.Question{SQL: sql})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got
+		return must.Get(lakequery.Ask(t.Context(), server.URL, catalog.Question{SQL: sql}))(t)
 	}
 	got := ask("SELECT rpad('', 1000000, 'ü') AS long, 'short' AS short")
 	if value := *got.Rows[0][0]; len(value) > catalog.LongestValue || len(value) < catalog.LongestValue-2 ||
@@ -47,9 +44,7 @@ func TestAsk(t *testing.T) {
 	t.Cleanup(server.Close)
 	got, err := lakequery.Ask(t.Context(), server.URL,
 		catalog.Question{SQL: "SELECT day, name, nullif(n, 7) AS n FROM things ORDER BY name", Most: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	text := func(text string) *string { return &text }
 	want := catalog.Answer{
 		Columns: []catalog.Column{{Name: "day", Type: "DATE"}, {Name: "name", Type: "VARCHAR"},

@@ -6,16 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/lakequery"
 )
 
 // Every statement of testdata/athena.txt has Athena's answer, or none.
 func TestAthena(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("testdata/athena.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/athena.txt"))(t)
 	lake := small(map[string][]byte{"events/day=2026-03-01/a.parquet": write(t,
 		thing{"b", 7, 0.5, true, time.Date(2026, 3, 1, 10, 20, 30, 456e6, time.UTC)})}).open(t)
 	page, statement, asked := "", "", 0

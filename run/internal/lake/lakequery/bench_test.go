@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/lakequery"
 )
 
@@ -84,9 +85,7 @@ func events(b *testing.B, n int) (objects map[string][]byte, distinct int) {
 		if _, err := w.Write(rows); err != nil {
 			b.Fatal(err)
 		}
-		if err := w.Close(); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, w.Close())
 		objects["events/entity=task/event_date="+date.Format(time.DateOnly)+"/1-1.parquet"] = file.Bytes()
 	}
 	return objects, distinct
@@ -104,13 +103,8 @@ func BenchmarkMillionEvents(b *testing.B) {
 	console := r.start(b)
 	b.Run("Open", func(b *testing.B) {
 		for b.Loop() {
-			lake, err := lakequery.Open(b.Context(), console, lakequery.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			if err := lake.Close(); err != nil {
-				b.Fatal(err)
-			}
+			lake := must.Get(lakequery.Open(b.Context(), console, lakequery.Options{}))(b)
+			must.OK(b, lake.Close())
 		}
 		b.ReportMetric(float64(size)/n, "bytes/event")
 	})

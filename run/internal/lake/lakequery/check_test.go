@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/lakequery"
@@ -92,10 +93,7 @@ func TestCheck(t *testing.T) {
 			t.Parallel()
 			lake := described(todo.Platform().Lakes[0])
 			c.change(&lake)
-			findings, err := lakequery.Check(t.Context(), lake)
-			if err != nil {
-				t.Fatal(err)
-			}
+			findings := must.Get(lakequery.Check(t.Context(), lake))(t)
 			if len(findings) != len(c.wants) {
 				t.Fatalf("got %d findings, want %d: %v", len(findings), len(c.wants), findings)
 			}

@@ -5,16 +5,14 @@ package lakequery
 import (
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
 )
 
 // Queries have bounds of memory and files.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	e, err := openEngine(t.Context(), catalog.Lake{Database: "shop"}, nil, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(openEngine(t.Context(), catalog.Lake{Database: "shop"}, nil, t.TempDir()))(t)
 	defer e.close()
 	var memory, files string
 	if err := e.(*duck).db.QueryRowContext(t.Context(), "SELECT current_setting('memory_limit'), "+

@@ -17,6 +17,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/lakequery"
@@ -84,10 +85,7 @@ func (r *run) start(t testing.TB) string {
 
 func (r *run) open(t testing.TB) *lakequery.Lake {
 	t.Helper()
-	lake, err := lakequery.Open(t.Context(), r.start(t), lakequery.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lake := must.Get(lakequery.Open(t.Context(), r.start(t), lakequery.Options{}))(t)
 	t.Cleanup(func() {
 		if err := lake.Close(); err != nil {
 			t.Error(err)
@@ -189,9 +187,7 @@ func write[Row any](t testing.TB, rows ...Row) []byte {
 	if _, err := w.Write(rows); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Close())
 	return b.Bytes()
 }
 
@@ -199,10 +195,7 @@ func number(n int) string { return fmt.Sprintf("%040d", n) }
 
 func day(t testing.TB, date string) *int32 {
 	t.Helper()
-	parsed, err := time.Parse(time.DateOnly, date)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(time.Parse(time.DateOnly, date))(t)
 	days := int32(parsed.Unix() / (24 * 60 * 60))
 	return &days
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/lakequery"
 )
@@ -75,9 +76,7 @@ func TestQueryErrors(t *testing.T) {
 	lake := small(map[string][]byte{"events/day=2026-03-01/a.parquet": write(t, thing{})}).open(t)
 	folder := t.TempDir()
 	foreign := filepath.Join(folder, "secret.parquet")
-	if err := os.WriteFile(foreign, write(t, thing{}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(foreign, write(t, thing{}), 0o600))
 	for _, query := range []string{
 		"", "-- nothing", "SELECT 1; SELECT 2", "CREATE TABLE t (a INTEGER)",
 		"CREATE OR REPLACE VIEW totals AS SELECT 1", "DROP VIEW totals",
@@ -207,18 +206,14 @@ func TestInPlace(t *testing.T) {
 	})
 	r.folder = t.TempDir()
 	for key, content := range r.objects {
-		if err := os.WriteFile(filepath.Join(r.folder, url.PathEscape(key)), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(r.folder, url.PathEscape(key)), content, 0o600))
 	}
 	r.objects["events/day=2026-03-01/c.parquet"] = write(t, thing{N: 3})
 	lake := r.open(t)
 	if r.served != 1 {
 		t.Errorf("the console was asked for %d objects, want the one without a file", r.served)
 	}
-	if err := os.RemoveAll(r.folder); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.RemoveAll(r.folder))
 	if got := answer(t, lake, "SELECT n FROM things ORDER BY n"); got != "1\n2\n3\n" {
 		t.Errorf("got %q", got)
 	}
@@ -290,17 +285,11 @@ func TestClose(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
 	left := func() string {
-		entries, err := os.ReadDir(folder)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries := must.Get(os.ReadDir(folder))(t)
 		return fmt.Sprint(entries)
 	}
 	r := small(map[string][]byte{"events/day=2026-03-01/a.parquet": write(t, thing{})})
-	lake, err := lakequery.Open(t.Context(), r.start(t), lakequery.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lake := must.Get(lakequery.Open(t.Context(), r.start(t), lakequery.Options{}))(t)
 	if left() == "[]" {
 		t.Errorf("no copy in %s", folder)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/lakequery"
 )
 
@@ -39,10 +40,7 @@ func TestWrite(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rows, err := lake.Query(t.Context(), test.query)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rows := must.Get(lake.Query(t.Context(), test.query))(t)
 			var b strings.Builder
 			if err := lakequery.Write(&b, test.format, rows); err != nil || b.String() != test.want {
 				t.Errorf("got %v\n%s\nwant\n%s", err, b.String(), test.want)
@@ -79,10 +77,7 @@ func TestWriteErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rows, err := lake.Query(t.Context(), test.query)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rows := must.Get(lake.Query(t.Context(), test.query))(t)
 			if err := lakequery.Write(&broken{50}, test.format, rows); err == nil ||
 				!strings.Contains(err.Error(), test.says) {
 				t.Errorf("got %v", err)

@@ -18,6 +18,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
@@ -218,10 +219,8 @@ func TestAuthorizerEvent(t *testing.T) {
 				Identity: []string{"$request.header.X-Key"}}}}}, apigateway.Options{Invoker: functions})
 		do(h, request("POST", "/dev/a/1?q=1&q=2", "body", "X-Key", "x", "Cookie", "c=d"))
 		var got, wanted map[string]any
-		if err := errors.Join(json.Unmarshal([]byte(functions.asked[0]), &got), json.Unmarshal([]byte(want),
-			&wanted)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(json.Unmarshal([]byte(functions.asked[0]), &got), json.Unmarshal([]byte(want),
+			&wanted)))
 		// These differ from run to run.
 		delete(got["requestContext"].(map[string]any), "requestId")
 		for name := range got["headers"].(map[string]any) {
@@ -300,10 +299,8 @@ func TestSigned(t *testing.T) {
 		r := request("POST", s.target, s.body, "X-Signed", "yes", "X-Signed", "twice", "Content-Type",
 			"application/json")
 		sum := sha256.Sum256([]byte(s.body))
-		if err := v4.NewSigner().SignHTTP(t.Context(), s.by, r, hex.EncodeToString(sum[:]), s.service, s.region,
-			s.at); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, v4.NewSigner().SignHTTP(t.Context(), s.by, r, hex.EncodeToString(sum[:]), s.service, s.region,
+			s.at))
 		s.change(r)
 		w := do(h, r)
 		want := `{"message":"Forbidden"}`
@@ -413,9 +410,7 @@ func TestReadAuthorizers(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got := api.Routes[0].Authorizer.(*apigateway.FunctionAuthorizer)
 			if api.Routes[1].Authorizer != api.Routes[0].Authorizer {
 				t.Error("the routes have an authorizer each; want one, which remembers for both")

@@ -18,6 +18,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run/internal/trace"
@@ -67,11 +68,7 @@ func serve(t testing.TB, api apigateway.API, options apigateway.Options) http.Ha
 	if options.Now == nil {
 		options.Now = func() time.Time { return clock }
 	}
-	g, err := apigateway.New(api, options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(apigateway.New(api, options))(t)
 }
 
 func request(method, target string, body string, headers ...string) *http.Request {
@@ -171,9 +168,7 @@ func TestPayload(t *testing.T) {
 		t.Fatalf("got %d %s", w.Code, w.Body)
 	}
 	var got map[string]any
-	if err := json.Unmarshal(event, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(event, &got))
 	context := got["requestContext"].(map[string]any)
 	id := context["requestId"].(string)
 	trace := got["headers"].(map[string]any)["x-amzn-trace-id"].(string)
@@ -195,9 +190,7 @@ func TestPayload(t *testing.T) {
 	  "body": "{\"a\":\"<ü>\"}", "isBase64Encoded": false
 	}`
 	var want map[string]any
-	if err := json.Unmarshal([]byte(golden), &want); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(golden), &want))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -380,10 +373,7 @@ func TestTraceHasTheExchange(t *testing.T) {
 		// What the API does not read is not whole.
 		"/chunked": {io.MultiReader(sized()), "", `{"message":"Not Found"}`, "", 23},
 	} {
-		response, err := http.Post(server.URL+path, "application/json", want.body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.Post(server.URL+path, "application/json", want.body))(t)
 		_ = response.Body.Close()
 		// The end is noted right after the answer.
 		var details trace.Details
@@ -620,9 +610,7 @@ func TestAllows(t *testing.T) {
 			t.Parallel()
 			g, err := apigateway.New(apigateway.API{CORS: test.cors, Routes: []apigateway.Route{{Key: test.key}}},
 				apigateway.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if got := g.Allows(request("GET", "/a", ""), test.origin); got != test.want {
 				t.Errorf("got %t", got)
 			}
@@ -688,46 +676,24 @@ func TestAuthorizer(t *testing.T) {
 		if change != nil {
 			change(&r)
 		}
-		token, err := i.Mint(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return token
+		return must.Get(i.Mint(r))(t)
 	}
 	good := mint(minter, nil)
 	parts := strings.Split(good, ".")
 	var header map[string]any
-	decoded, err := base64.RawURLEncoding.DecodeString(parts[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(decoded, &header); err != nil {
-		t.Fatal(err)
-	}
-	keys, err := minter.JWKS()
-	if err != nil {
-		t.Fatal(err)
-	}
-	publicKey, err := minter.PublicKey(issuer, header["kid"].(string))
-	if err != nil {
-		t.Fatal(err)
-	}
+	decoded := must.Get(base64.RawURLEncoding.DecodeString(parts[0]))(t)
+	must.OK(t, json.Unmarshal(decoded, &header))
+	keys := must.Get(minter.JWKS())(t)
+	publicKey := must.Get(minter.PublicKey(issuer, header["kid"].(string)))(t)
 	claims := jwt.MapClaims{"iss": issuer, "sub": "alice", "aud": "api", "exp": now.Add(time.Hour).Unix()}
 	sign := func(method jwt.SigningMethod, key any, kid any) string {
 		token := jwt.NewWithClaims(method, claims)
 		if kid != nil {
 			token.Header["kid"] = kid
 		}
-		text, err := token.SignedString(key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
+		return must.Get(token.SignedString(key))(t)
 	}
-	other, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	tampered := base64.RawURLEncoding.EncodeToString(
 		[]byte(strings.Replace(mustDecode(t, parts[1]), "alice", "mallory", 1)))
 
@@ -822,24 +788,15 @@ func TestAuthorizer(t *testing.T) {
 
 func mustDecode(t *testing.T, text string) string {
 	t.Helper()
-	decoded, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	decoded := must.Get(base64.RawURLEncoding.DecodeString(text))(t)
 	return string(decoded)
 }
 
 func TestIssuerKeepsItsKey(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	first, err := apigateway.NewIssuer(folder).JWKS()
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := apigateway.NewIssuer(folder).JWKS()
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(apigateway.NewIssuer(folder).JWKS())(t)
+	second := must.Get(apigateway.NewIssuer(folder).JWKS())(t)
 	if diff := cmp.Diff(first, second); diff != "" {
 		t.Error(diff)
 	}

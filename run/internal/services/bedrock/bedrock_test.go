@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
@@ -63,10 +64,7 @@ func TestModels(t *testing.T) {
 			if test.none {
 				address = ""
 			}
-			service, err := bedrock.New(address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			service := must.Get(bedrock.New(address))(t)
 			config := awstest.Listen(t, aws.New(aws.Options{}, map[string]aws.Service{"bedrock": service}), loaded)
 			client, err := converse.Open(kit.Environment{
 				AWS: config,
@@ -77,9 +75,7 @@ func TestModels(t *testing.T) {
 					return test.variables[name]
 				},
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got, err := client.Converse(t.Context(), converse.Request{System: "judge", User: "an answer"})
 			if test.want == "" && (err != nil || got != "all right") ||
 				test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {

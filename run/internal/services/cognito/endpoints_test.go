@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/oauth2"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/apigateway"
@@ -72,19 +73,13 @@ func newBrowser(t testing.TB) (*browser, *function) {
 	t.Helper()
 	a, f := people(t), &function{answer: takes}
 	issuer := apigateway.NewIssuer("")
-	read, err := cognito.New(a, cognito.Options{Functions: f, Tokens: issuer})
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must.Get(cognito.New(a, cognito.Options{Functions: f, Tokens: issuer}))(t)
 	return browserOf(t, a, read, issuer), f
 }
 
 func browserOf(t testing.TB, a *assembly.Assembly, of *cognito.Pools, issuer *apigateway.Issuer) *browser {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	jar := must.Get(cookiejar.New(nil))(t)
 	return &browser{t: t, cookies: jar, issuer: issuer, a: a, sends: func(r *http.Request) *http.Response {
 		w := httptest.NewRecorder()
 		of.Endpoints().ServeHTTP(w, r)
@@ -229,9 +224,7 @@ func TestOAuth2Client(t *testing.T) {
 			AuthStyle: oauth2.AuthStyleInParams}}
 	to, err := url.Parse(config.AuthCodeURL("state", oauth2.S256ChallengeOption(proof),
 		oauth2.SetAuthURLParam("nonce", "n-1")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	form := b.get(b.get(to.RequestURI()).location.String())
 	if !strings.Contains(form.body, "knows no passwords") || strings.Contains(form.body, "<b>") {
 		t.Errorf("the form is %s", form.body)
@@ -241,10 +234,7 @@ func TestOAuth2Client(t *testing.T) {
 		back.location.Host != "127.0.0.1:8080" {
 		t.Fatalf("sent back to %s", back.location)
 	}
-	got, err := config.Exchange(ctx, back.location.Query().Get("code"), oauth2.VerifierOption(proof))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(config.Exchange(ctx, back.location.Query().Get("code"), oauth2.VerifierOption(proof)))(t)
 	access, identity := b.claims(got.AccessToken), b.claims(got.Extra("id_token"))
 	want := map[string]any{"iss": issuerOf(b.a, "Users"), "sub": "olga", "username": "olga", "token_use": "access",
 		"client_id": b.client("Page"), "scope": "openid email", "cognito:groups": []any{"operators"}, "aud": nil}
@@ -665,14 +655,8 @@ func TestPagesFetchTokens(t *testing.T) {
 func TestKeepSignedIn(t *testing.T) {
 	t.Parallel()
 	b, _ := newBrowser(t)
-	former, err := cognito.New(b.a, cognito.Options{Functions: &function{answer: takes}, Tokens: b.issuer})
-	if err != nil {
-		t.Fatal(err)
-	}
-	next, err := cognito.New(b.a, cognito.Options{Functions: &function{answer: takes}, Tokens: b.issuer})
-	if err != nil {
-		t.Fatal(err)
-	}
+	former := must.Get(cognito.New(b.a, cognito.Options{Functions: &function{answer: takes}, Tokens: b.issuer}))(t)
+	next := must.Get(cognito.New(b.a, cognito.Options{Functions: &function{answer: takes}, Tokens: b.issuer}))(t)
 	b = browserOf(t, b.a, former, b.issuer)
 	code := b.code(b.query(nil))
 	next.Keep(former)

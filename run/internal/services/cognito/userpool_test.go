@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/cognito"
@@ -85,9 +86,7 @@ func pools(t testing.TB, a *assembly.Assembly, f *function) (read *cognito.Pools
 	read, err := cognito.New(a, cognito.Options{Functions: f, Log: func(line string) {
 		*printed = append(*printed, line)
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return read, printed
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/engine"
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	tables "github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
@@ -68,9 +69,7 @@ func indexed(t testing.TB, client *dynamodb.Client, index, attribute string, val
 		ExpressionAttributeNames:  map[string]string{"#a": attribute},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":v": value},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return int(found.Count)
 }
 
@@ -118,18 +117,10 @@ func TestKeptTablesFollowTheDesign(t *testing.T) {
 				enginetest.Put(t, client, "orders", order(i, nil))
 			}
 		}
-		got, err := tables.DescribeTables(t.Context(), client, step.source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(tables.DescribeTables(t.Context(), client, step.source))(t)
 		fresh := enginetest.Client(t)
-		if err := tables.CreateOrAlterTables(t.Context(), fresh, step.source, func(string) {}); err != nil {
-			t.Fatal(err)
-		}
-		want, err := tables.DescribeTables(t.Context(), fresh, step.source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, tables.CreateOrAlterTables(t.Context(), fresh, step.source, func(string) {}))
+		want := must.Get(tables.DescribeTables(t.Context(), fresh, step.source))(t)
 		want[0].Items = 20
 		if difference := cmp.Diff(want, got); difference != "" {
 			t.Errorf("step %d: %s", i, difference)
@@ -149,9 +140,7 @@ func TestCreateTablesAltersNothing(t *testing.T) {
 	t.Parallel()
 	client := enginetest.Client(t)
 	theirs := design(t, []string{"status S"}, indexes("by-status: status ALL"), streamOf("NEW_IMAGE"))
-	if err := tables.CreateTables(t.Context(), client, theirs); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, tables.CreateTables(t.Context(), client, theirs))
 	for name, ours := range map[string]*assembly.Assembly{
 		"without the index": design(t, nil, streamOf("NEW_IMAGE")),
 		"another stream":    design(t, []string{"status S"}, indexes("by-status: status ALL"), streamOf("KEYS_ONLY")),
@@ -171,9 +160,7 @@ func TestKeptTablesThatCannotFollow(t *testing.T) {
 	t.Parallel()
 	client := enginetest.Client(t)
 	before := design(t, []string{"status S"}, indexes("by-status: status ALL"))
-	if err := tables.CreateOrAlterTables(t.Context(), client, before, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, tables.CreateOrAlterTables(t.Context(), client, before, func(string) {}))
 	for i := range 3 {
 		enginetest.Put(t, client, "orders", order(i, text("large")))
 	}
@@ -228,10 +215,7 @@ func TestDataSurvivesAnAddedIndex(t *testing.T) {
 		design(t, []string{"status S"}, indexes("by-status: status ALL")),
 		design(t, []string{"place S"}, indexes("by-place: place ALL"), streamOf("NEW_AND_OLD_IMAGES")),
 	} {
-		started, err := engine.Start(t.Context(), engine.Options{Dir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
+		started := must.Get(engine.Start(t.Context(), engine.Options{Dir: dir}))(t)
 		client := started.Client(key)
 		last = nil
 		if err := tables.CreateOrAlterTables(t.Context(), client, source, func(line string) {

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
 )
@@ -20,12 +21,8 @@ func filled(t testing.TB) *dynamodb.Databases {
 	source := assemblytest.Load(t, "{"+sessions+"}")
 	databases, err := dynamodb.OpenDatabases(enginetest.Engine(t), source,
 		dynamodb.DatabasesOptions{AccessKey: enginetest.AccessKey()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dynamodb.CreateTables(t.Context(), databases.Client(), source); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
+	must.OK(t, dynamodb.CreateTables(t.Context(), databases.Client(), source))
 	for i := range 25 {
 		for _, part := range []string{"1", "2"} {
 			item := enginetest.Session(fmt.Sprintf("%02d", i), nil)
@@ -91,9 +88,7 @@ func TestItems(t *testing.T) {
 					}
 					return
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				if query.Most > 0 && len(page.Items) > query.Most || page.Examined < len(page.Items) {
 					t.Errorf("got %d items of %d that were examined", len(page.Items), page.Examined)
 				}
@@ -145,9 +140,7 @@ func TestReplaceItem(t *testing.T) {
 	} {
 		read := func(text string) (item map[string]json.RawMessage) {
 			if text != "" {
-				if err := json.Unmarshal([]byte(text), &item); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, json.Unmarshal([]byte(text), &item))
 			}
 			return item
 		}

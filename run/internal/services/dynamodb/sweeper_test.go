@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	tables "github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
@@ -31,10 +32,7 @@ func ids(t testing.TB, client *dynamodb.Client, index *string) (found []string) 
 	t.Helper()
 	pages := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: aws.String("sessions"), IndexName: index})
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(pages.NextPage(t.Context()))(t)
 		for _, item := range page.Items {
 			id, ok := item["id"].(*types.AttributeValueMemberS)
 			if !ok {
@@ -50,9 +48,7 @@ func ids(t testing.TB, client *dynamodb.Client, index *string) (found []string) 
 func TestSweepDeletesWhatHasExpired(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
-	if err := tables.CreateTables(t.Context(), client, source); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, tables.CreateTables(t.Context(), client, source))
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for id, ttl := range map[string]types.AttributeValue{
 		"a-expired":       enginetest.Seconds(now.Add(-time.Second)),
@@ -70,10 +66,7 @@ func TestSweepDeletesWhatHasExpired(t *testing.T) {
 	} {
 		enginetest.Put(t, client, "sessions", enginetest.Session(id, ttl))
 	}
-	sweeper, err := tables.NewSweeper(client, source, tables.SweeperOptions{Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sweeper := must.Get(tables.NewSweeper(client, source, tables.SweeperOptions{Now: func() time.Time { return now }}))(t)
 	if deleted, err := sweeper.Sweep(t.Context()); err != nil || deleted != 3 {
 		t.Errorf("got %d %v, want 3", deleted, err)
 	}
@@ -88,9 +81,7 @@ func TestSweepDeletesWhatHasExpired(t *testing.T) {
 func TestSweepPagesThroughLargeTables(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
-	if err := tables.CreateTables(t.Context(), client, source); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, tables.CreateTables(t.Context(), client, source))
 	now := time.Now()
 	large := &types.AttributeValueMemberB{Value: make([]byte, 300<<10)} // a page is 1 MB
 	for i := range 12 {
@@ -102,10 +93,7 @@ func TestSweepPagesThroughLargeTables(t *testing.T) {
 		item["body"] = large
 		enginetest.Put(t, client, "sessions", item)
 	}
-	sweeper, err := tables.NewSweeper(client, source, tables.SweeperOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sweeper := must.Get(tables.NewSweeper(client, source, tables.SweeperOptions{}))(t)
 	if deleted, err := sweeper.Sweep(t.Context()); err != nil || deleted != 6 {
 		t.Errorf("got %d %v, want 6", deleted, err)
 	}
@@ -117,14 +105,9 @@ func TestSweepPagesThroughLargeTables(t *testing.T) {
 func TestSweeperRunsUntilItsContextEnds(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
-	if err := tables.CreateTables(t.Context(), client, source); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, tables.CreateTables(t.Context(), client, source))
 	enginetest.Put(t, client, "sessions", enginetest.Session("x", enginetest.Seconds(time.Now().Add(-time.Hour))))
-	sweeper, err := tables.NewSweeper(client, source, tables.SweeperOptions{Interval: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sweeper := must.Get(tables.NewSweeper(client, source, tables.SweeperOptions{Interval: time.Millisecond}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -141,14 +124,9 @@ func TestSweeperRunsUntilItsContextEnds(t *testing.T) {
 func TestSweeperRacesWithWriters(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
-	if err := tables.CreateTables(t.Context(), client, source); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, tables.CreateTables(t.Context(), client, source))
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	sweeper, err := tables.NewSweeper(client, source, tables.SweeperOptions{Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sweeper := must.Get(tables.NewSweeper(client, source, tables.SweeperOptions{Now: func() time.Time { return now }}))(t)
 	var want []string
 	var writing, sweeping sync.WaitGroup
 	ends := make(chan struct{})
@@ -201,9 +179,7 @@ func TestSweeperRacesWithWriters(t *testing.T) {
 func TestSweeperWalksOverPages(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
-	if err := tables.CreateTables(t.Context(), client, source); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, tables.CreateTables(t.Context(), client, source))
 	var want []string
 	for i := range 60 {
 		ttl, id := time.Now().Add(time.Hour), fmt.Sprintf("%02d", i)
@@ -214,10 +190,7 @@ func TestSweeperWalksOverPages(t *testing.T) {
 		}
 		enginetest.Put(t, client, "sessions", enginetest.Session(id, enginetest.Seconds(ttl)))
 	}
-	sweeper, err := tables.NewSweeper(client, source, tables.SweeperOptions{Interval: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sweeper := must.Get(tables.NewSweeper(client, source, tables.SweeperOptions{Interval: time.Millisecond}))(t)
 	go sweeper.Run(t.Context())
 	for {
 		left := ids(t, client, nil)
@@ -234,14 +207,9 @@ func TestSweeperWalksOverPages(t *testing.T) {
 func TestSweeperOnDemand(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
-	if err := tables.CreateTables(t.Context(), client, source); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, tables.CreateTables(t.Context(), client, source))
 	enginetest.Put(t, client, "sessions", enginetest.Session("x", enginetest.Seconds(time.Now().Add(-time.Hour))))
-	sweeper, err := tables.NewSweeper(client, source, tables.SweeperOptions{Interval: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sweeper := must.Get(tables.NewSweeper(client, source, tables.SweeperOptions{Interval: -1}))(t)
 	sweeper.Run(t.Context())
 	if left := ids(t, client, nil); len(left) != 1 {
 		t.Errorf("left are %v", left)

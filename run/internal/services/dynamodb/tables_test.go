@@ -13,6 +13,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/engine"
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	tables "github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
@@ -26,14 +27,9 @@ func TestDataIsKeptInAFolder(t *testing.T) {
 		"KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}]}}}`)
 	run := func(do func(client *dynamodb.Client)) {
 		t.Helper()
-		started, err := engine.Start(t.Context(), engine.Options{Dir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
+		started := must.Get(engine.Start(t.Context(), engine.Options{Dir: dir}))(t)
 		client := started.Client(key)
-		if err := tables.CreateTables(t.Context(), client, source); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, tables.CreateTables(t.Context(), client, source))
 		do(client)
 		if err := started.Close(); err != nil {
 			t.Error(err)
@@ -82,14 +78,9 @@ func TestExistingTables(t *testing.T) {
 		t.Parallel()
 		client := enginetest.Client(t)
 		for range 2 { // the second time it exists
-			if err := tables.CreateTables(t.Context(), client, source); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, tables.CreateTables(t.Context(), client, source))
 		}
-		got, err := tables.DescribeTables(t.Context(), client, source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(tables.DescribeTables(t.Context(), client, source))(t)
 		id, owner := tables.Key{Attribute: "id", Type: "S", Role: "HASH"},
 			tables.Key{Attribute: "owner", Type: "S", Role: "HASH"}
 		want := []tables.Table{{Status: "ACTIVE", Design: tables.Design{Name: "shared",
@@ -132,9 +123,7 @@ func TestExistingTables(t *testing.T) {
 			strings.Replace(description, `"TimeToLiveSpecification"`,
 				`"StreamSpecification": {"StreamViewType": "NEW_IMAGE"}, "TimeToLiveSpecification"`, 1))
 		for _, fitting := range []*assembly.Assembly{source, streamed} {
-			if err := tables.CreateTables(t.Context(), client, fitting); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, tables.CreateTables(t.Context(), client, fitting))
 		}
 		for name, replacement := range map[string][2]string{
 			"another key": {`"id", "KeyType": "HASH"}`,
@@ -152,9 +141,7 @@ func TestExistingTables(t *testing.T) {
 		}
 		sweeper, err := tables.NewSweeper(client, source,
 			tables.SweeperOptions{Now: func() time.Time { return time.Unix(1700000001, 0) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if deleted, err := sweeper.Sweep(t.Context()); err != nil || deleted != 1 {
 			t.Errorf("expired items: got %d deleted, %v, want one", deleted, err)
 		}
@@ -197,14 +184,9 @@ func TestTablesAreDescribedAsDeclared(t *testing.T) {
 	       "ResourcePolicy": {"PolicyDocument": {"Version": "2012-10-17", "Statement": []}}}]}}}`)
 	client := enginetest.Client(t)
 	for range 2 { // the second time they exist
-		if err := tables.CreateTables(t.Context(), client, source); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, tables.CreateTables(t.Context(), client, source))
 	}
-	got, err := tables.DescribeTables(t.Context(), client, source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(tables.DescribeTables(t.Context(), client, source))(t)
 	status := tables.Key{Attribute: "status", Type: "S", Role: "HASH"}
 	number := tables.Key{Attribute: "sk", Type: "N", Role: "RANGE"}
 	want := []tables.Design{
@@ -242,10 +224,7 @@ func TestTablesAreDescribedAsDeclared(t *testing.T) {
 	if difference := cmp.Diff(want, designs); difference != "" {
 		t.Error(difference)
 	}
-	described, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("scaled")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	described := must.Get(client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("scaled")}))(t)
 	if units := described.Table.ProvisionedThroughput; aws.ToInt64(units.ReadCapacityUnits) != 4 ||
 		aws.ToInt64(units.WriteCapacityUnits) != 3 {
 		t.Errorf("got capacity %+v", units)

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/aws/awstest"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/events"
@@ -31,10 +32,7 @@ func TestPutEventsByClient(t *testing.T) {
 		"Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement":
 			{"Effect": "Allow", "Action": "events:PutEvents", "Resource": {"Fn::GetAtt": ["Bus", "Arn"]}}}}}}`)
 	queues := sqs.New()
-	apply, err := queues.Prepare(loaded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	apply := must.Get(queues.Prepare(loaded))(t)
 	apply()
 	service := events.New(events.Options{Queue: queues.Queue})
 	t.Cleanup(service.Close)
@@ -46,9 +44,7 @@ func TestPutEventsByClient(t *testing.T) {
 	}
 	put, err := client.PutEvents(t.Context(), &eventbridge.PutEventsInput{
 		Entries: []types.PutEventsRequestEntry{entry("own", `{"id": "q1"}`), entry("own", `x`)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if put.FailedEntryCount != 1 || aws.ToString(put.Entries[0].EventId) == "" || put.Entries[0].ErrorCode != nil ||
 		put.Entries[1].EventId != nil || aws.ToString(put.Entries[1].ErrorCode) != "MalformedDetail" {
 		t.Errorf("got %+v", put)

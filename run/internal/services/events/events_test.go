@@ -16,6 +16,7 @@ import (
 	awsevents "github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/aws"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
@@ -90,9 +91,7 @@ func start(t *testing.T, resources string, change ...func(*events.Options)) *fix
 	a := assemblytest.Load(t, "{"+surroundings+resources+"}")
 	f := &fixture{functions: &functions{}, queues: sqs.New()}
 	apply, err := f.queues.Prepare(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	apply()
 	options := events.Options{Queue: f.queues.Queue, Sleep: func(ctx context.Context, d time.Duration) error {
 		f.slept = append(f.slept, d)
@@ -109,10 +108,7 @@ func start(t *testing.T, resources string, change ...func(*events.Options)) *fix
 	}
 	apply()
 	f.endpoint = aws.New(aws.Options{}, map[string]aws.Service{"events": f.service})
-	role, err := policy.ForRole(a, "arn:aws:iam::000000000000:role/asker")
-	if err != nil {
-		t.Fatal(err)
-	}
+	role := must.Get(policy.ForRole(a, "arn:aws:iam::000000000000:role/asker"))(t)
 	f.endpoint.Register("KEY", "asker", role)
 	return f
 }
@@ -167,9 +163,7 @@ func TestPutEvents(t *testing.T) {
 		t.Fatalf("the function got %q, and the queue %q", f.functions.got, bodies)
 	}
 	var got awsevents.EventBridgeEvent
-	if err := json.Unmarshal([]byte(f.functions.got[0]), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(f.functions.got[0]), &got))
 	want := awsevents.EventBridgeEvent{Version: "0", ID: put.Entries[0].EventId, DetailType: "Asked",
 		Source: "platform", AccountID: account, Time: got.Time, Region: "us-east-1", Resources: []string{},
 		Detail: json.RawMessage(`{"id":"q1","size":7,"text":"<a> & \"b\"","tags":["x","y"],"by":{"name":"Dora"}}`)}
@@ -298,10 +292,7 @@ func TestCreated(t *testing.T) {
 func TestInput(t *testing.T) {
 	t.Parallel()
 	transformer := func(template string) string {
-		text, err := json.Marshal(template)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(template))(t)
 		return `, "InputTransformer": {"InputPathsMap": {"id": "$.detail.id", "size": "$.detail.size", "by": "$.detail.by",
 			"tags": "$.detail.tags", "first": "$.detail.tags[0]", "all": "$.detail.tags[*]", "text": "$.detail.text",
 			"detail-type": "$.detail-type", "gone": "$.detail.gone"}, "InputTemplate": ` + string(text) + `}`
@@ -345,9 +336,7 @@ func TestInput(t *testing.T) {
 		JSON  awsevents.EventBridgeEvent
 		At    time.Time
 	}
-	if err := json.Unmarshal([]byte(f.bodies("inbox")[0]), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(f.bodies("inbox")[0]), &got))
 	if _, has := got.Event["detail"]; has || got.Event["detailType"] != "Asked" || got.Event["id"] != got.JSON.ID ||
 		!strings.Contains(string(got.JSON.Detail), `"id":"q1"`) || time.Since(got.At) > time.Minute {
 		t.Errorf("got %+v", got)
@@ -448,9 +437,7 @@ func TestFire(t *testing.T) {
 		"All": {"Type": "AWS::Events::Rule", "Properties": {"EventPattern": {"version": ["0"]}, "Targets": [`+worker+`}]}}`)
 	const arn = "arn:aws:events:us-east-1:000000000000:rule/nightly"
 	at := time.Date(2026, 11, 26, 3, 0, 0, 1, time.UTC)
-	if err := f.service.Fire(arn, at); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.service.Fire(arn, at))
 	f.settle(t)
 	var got awsevents.EventBridgeEvent
 	if len(f.functions.got) != 1 || json.Unmarshal([]byte(f.functions.got[0]), &got) != nil {

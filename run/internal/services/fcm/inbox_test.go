@@ -16,6 +16,7 @@ import (
 	gojwt "github.com/golang-jwt/jwt/v5"
 	"golang.org/x/oauth2/jwt"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/fcm"
 )
 
@@ -37,18 +38,14 @@ func account(t *testing.T, i *fcm.Inbox, scopes ...string) *jwt.Config {
 	document,
 		err := i.ServiceAccount(
 		`{"type":"service_account","project_id":"unset","client_email":"unset","private_key":"generated"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var key struct {
 		Email        string `json:"client_email"`
 		PrivateKey   string `json:"private_key"`
 		PrivateKeyID string `json:"private_key_id"`
 		TokenURL     string `json:"token_uri"`
 	}
-	if err := json.Unmarshal([]byte(document), &key); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(document), &key))
 	return &jwt.Config{Email: key.Email, PrivateKey: []byte(key.PrivateKey), PrivateKeyID: key.PrivateKeyID,
 		TokenURL: key.TokenURL, Scopes: scopes}
 }
@@ -57,14 +54,9 @@ func send(t *testing.T, client *http.Client, i *fcm.Inbox, body string) (int, ht
 	t.Helper()
 	response, err := client.Post(i.URL()+"/v1/projects/local/messages:send", "application/json",
 		strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(response.Body))(t)
 	return response.StatusCode, response.Header, string(text)
 }
 
@@ -98,9 +90,7 @@ func TestSendRefuses(t *testing.T) {
 	i := newInbox(t)
 	client := account(t, i, scope).Client(context.Background())
 	for _, fault := range []fcm.Fault{fcm.Unregistered, fcm.QuotaExceeded} {
-		if err := i.Fail("by-call-"+string(fault), fault); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, i.Fail("by-call-"+string(fault), fault))
 	}
 	if err := i.Fail("x", "NO_SUCH_FAULT"); err == nil {
 		t.Error("an unknown fault was accepted")
@@ -165,9 +155,7 @@ func TestFaultEnds(t *testing.T) {
 		fault fcm.Fault
 		want  int
 	}{{fcm.Unavailable, 503}, {"", 200}} {
-		if err := i.Fail("device", step.fault); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, i.Fail("device", step.fault))
 		if code, _, body := send(t, client, i, `{"message":{"token":"device"}}`); code != step.want {
 			t.Errorf("got %d %s, want %d", code, body, step.want)
 		}
@@ -195,15 +183,8 @@ func TestTokenEndpointRefuses(t *testing.T) {
 		if change != nil {
 			change(claims)
 		}
-		key, err := gojwt.ParseRSAPrivateKeyFromPEM(c.PrivateKey)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := gojwt.NewWithClaims(gojwt.SigningMethodRS256, claims).SignedString(key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
+		key := must.Get(gojwt.ParseRSAPrivateKeyFromPEM(c.PrivateKey))(t)
+		return must.Get(gojwt.NewWithClaims(gojwt.SigningMethodRS256, claims).SignedString(key))(t)
 	}
 	const grant = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 	for name, test := range map[string]struct{ grant, assertion, want string }{
@@ -223,14 +204,10 @@ func TestTokenEndpointRefuses(t *testing.T) {
 			t.Parallel()
 			response, err := http.PostForm(i.URL()+"/token",
 				url.Values{"grant_type": {test.grant}, "assertion": {test.assertion}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			defer response.Body.Close()
 			var document struct{ Error string }
-			if err := json.NewDecoder(response.Body).Decode(&document); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.NewDecoder(response.Body).Decode(&document))
 			if document.Error != test.want {
 				t.Errorf("got %d %q, want %q", response.StatusCode, document.Error, test.want)
 			}
@@ -259,15 +236,9 @@ func TestDevice(t *testing.T) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
 		t.Cleanup(cancel)
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, i.URL()+"/devices/page%2F1", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, i.URL()+"/devices/page%2F1", nil))(t)
 		r.Header.Set("Origin", "http://127.0.0.1:8080")
-		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.DefaultClient.Do(r))(t)
 		t.Cleanup(func() { _ = response.Body.Close() })
 		if got := response.Header; got.Get("Content-Type") != "text/event-stream" ||
 			got.Get("Access-Control-Allow-Origin") != "http://127.0.0.1:8080" {
@@ -279,10 +250,7 @@ func TestDevice(t *testing.T) {
 	next := func(from *bufio.Reader) string {
 		t.Helper()
 		for {
-			line, err := from.ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
+			line := must.Get(from.ReadString('\n'))(t)
 			if data, ok := strings.CutPrefix(line, "data: "); ok {
 				before, after, _ := strings.Cut(strings.TrimSpace(data), `"fcmMessageId":"projects/local/messages/`)
 				_, after, _ = strings.Cut(after, `",`)

@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda/lambdatest"
 	"github.com/onesynth-cdk/onesynth/run/internal/trace"
@@ -45,10 +46,7 @@ func TestMain(m *testing.M) {
 func code(t testing.TB) string {
 	t.Helper()
 	buildOnce.Do(func() {
-		dir, err := os.MkdirTemp("", "onesynth-function-")
-		if err != nil {
-			t.Fatal(err)
-		}
+		dir := must.Get(os.MkdirTemp("", "onesynth-function-"))(t)
 		lambdatest.Build(t, "./testdata/function", dir)
 		codeDir = dir
 	})
@@ -74,20 +72,14 @@ func newService(t testing.TB, options lambda.Options, functions ...lambda.Functi
 			f.Timeout = 20 * time.Second
 		}
 		f.ARN = "arn:aws:lambda:us-east-1:000000000000:function:" + f.Name
-		if err := s.Add(f); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Add(f))
 	}
 	return s
 }
 
 func invoke(t testing.TB, s *lambda.Service, payload string) lambda.Result {
 	t.Helper()
-	result, err := s.Invoke(t.Context(), "fn", []byte(payload))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result
+	return must.Get(s.Invoke(t.Context(), "fn", []byte(payload)))(t)
 }
 
 func failureOf(t testing.TB, result lambda.Result) (errorType, message string) {
@@ -171,9 +163,7 @@ func TestContextOfInvocation(t *testing.T) {
 		RequestID  string `json:"request_id"`
 		ARN        string
 	}
-	if err := json.Unmarshal(result.Payload, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(result.Payload, &got))
 	if got.RequestID != result.RequestID || got.ARN != "arn:aws:lambda:us-east-1:000000000000:function:fn" {
 		t.Errorf("got %+v, request id %s", got, result.RequestID)
 	}
@@ -262,9 +252,7 @@ func TestSecondRequestForWork(t *testing.T) {
 	t.Parallel()
 	s := newService(t, lambda.Options{MaxInstances: 1}, lambda.Function{})
 	var variables []string
-	if err := json.Unmarshal(invoke(t, s, `{"env":true}`).Payload, &variables); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(invoke(t, s, `{"env":true}`).Payload, &variables))
 	const runtimeAPI = "AWS_LAMBDA_RUNTIME_API="
 	i := slices.IndexFunc(variables, func(v string) bool { return strings.HasPrefix(v, runtimeAPI) })
 	address := strings.TrimPrefix(variables[i], runtimeAPI)
@@ -273,26 +261,16 @@ func TestSecondRequestForWork(t *testing.T) {
 		waitBusy(t, s, 0)
 		// The server closes the connection when it has noticed that nobody waits for the answer.
 		connection, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		_, err = fmt.Fprintf(connection, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, address)
-		if err := errors.Join(err, connection.(*net.TCPConn).CloseWrite()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(err, connection.(*net.TCPConn).CloseWrite()))
 		if _, err := io.Copy(io.Discard, connection); err != nil {
 			t.Fatal(err)
 		}
 		_ = connection.Close()
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil))(t)
 		request.Header = http.Header{"Sec-Fetch-Site": {"same-site"}, "Sec-Fetch-Mode": {"no-cors"}}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.DefaultClient.Do(request))(t)
 		if _ = response.Body.Close(); response.StatusCode != http.StatusForbidden {
 			t.Fatalf("a web page got %s", response.Status)
 		}
@@ -418,9 +396,7 @@ func TestEnvironment(t *testing.T) {
 		Environment: map[string]string{"TABLE": "t=1"}, Routes: []string{"GET /a", "PUT /b"},
 	})
 	var env []string
-	if err := json.Unmarshal(invoke(t, s, `{"env":true}`).Payload, &env); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(invoke(t, s, `{"env":true}`).Payload, &env))
 	for _, want := range []string{
 		"TABLE=t=1", "AWS_REGION=eu-central-1", "AWS_DEFAULT_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=KEY",
 		"AWS_SECRET_ACCESS_KEY=SECRET",
@@ -482,9 +458,7 @@ func TestCloseEndsEveryProcess(t *testing.T) {
 	t.Parallel()
 	s := newService(t, lambda.Options{}, lambda.Function{})
 	var grandchild int
-	if err := json.Unmarshal(invoke(t, s, `{"child":true}`).Payload, &grandchild); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(invoke(t, s, `{"child":true}`).Payload, &grandchild))
 	status := s.Functions()[0]
 	if len(status.Instances) != 1 {
 		t.Fatalf("after an invocation: got %+v, want one instance", status)
@@ -525,16 +499,12 @@ func TestAddRefuses(t *testing.T) {
 	other := map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH]
 	build := func(system, processor string) string {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "bootstrap"), executable(t, system, processor), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, "bootstrap"), executable(t, system, processor), 0o755))
 		return dir
 	}
 	foreign := build(runtime.GOOS, other)
 	notExecutable := t.TempDir()
-	if err := os.WriteFile(filepath.Join(notExecutable, "bootstrap"), []byte("#!/bin/sh\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(notExecutable, "bootstrap"), []byte("#!/bin/sh\n"), 0o644))
 	for name, test := range map[string]struct {
 		function lambda.Function
 		want     string
@@ -594,9 +564,7 @@ func executable(t *testing.T, system, processor string) []byte {
 		}
 	}
 	var content bytes.Buffer
-	if err := binary.Write(&content, binary.LittleEndian, header); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, binary.Write(&content, binary.LittleEndian, header))
 	return content.Bytes()
 }
 
@@ -632,9 +600,7 @@ func TestInvokeAsync(t *testing.T) {
 		RequestPayload  struct{ Error string }
 		ResponsePayload struct{ ErrorMessage string }
 	}
-	if err := json.Unmarshal([]byte(record.body), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(record.body), &got))
 	if record.queue != "arn:failure" || got.RequestContext.Condition != "RetriesExhausted" ||
 		got.RequestContext.ApproximateInvokeCount != 2 ||
 		got.RequestPayload.Error != "never works" || got.ResponsePayload.ErrorMessage != "never works" {

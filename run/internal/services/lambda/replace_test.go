@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
@@ -34,9 +35,7 @@ func version(t testing.TB, n int, environment ...string) lambda.Function {
 func versionOf(t testing.TB, s *lambda.Service) string {
 	t.Helper()
 	var environment []string
-	if err := json.Unmarshal(invoke(t, s, `{"env":true}`).Payload, &environment); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(invoke(t, s, `{"env":true}`).Payload, &environment))
 	for _, variable := range environment {
 		if value, ok := strings.CutPrefix(variable, "VERSION="); ok {
 			return value
@@ -68,9 +67,7 @@ func TestReplace(t *testing.T) {
 			})
 		}
 		waitBusy(t, s, 3)
-		if err := s.Replace(t.Context(), version(t, 2)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Replace(t.Context(), version(t, 2)))
 		if got := versionOf(t, s); got != "2" {
 			t.Errorf("after Replace version %s answers", got)
 		}
@@ -89,9 +86,7 @@ func TestReplace(t *testing.T) {
 		var got string
 		working.Go(func() { got = versionOf(t, s) })
 		wait.For(t, "the events that wait", 1, func() int { return s.Functions()[0].Queued })
-		if err := s.Replace(t.Context(), version(t, 2)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Replace(t.Context(), version(t, 2)))
 		working.Wait()
 		if got != "2" {
 			t.Errorf("version %s answered what waited", got)
@@ -111,9 +106,7 @@ func TestReplace(t *testing.T) {
 				t.Errorf("%s: version %s answers", init, got)
 			}
 		}
-		if err := s.Replace(t.Context(), version(t, 3)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Replace(t.Context(), version(t, 3)))
 		if got := versionOf(t, s); got != "3" {
 			t.Errorf("version %s answers", got)
 		}
@@ -125,9 +118,7 @@ func TestReplace(t *testing.T) {
 		overtaken := make(chan error, 1)
 		go func() { overtaken <- s.Replace(t.Context(), version(t, 2, "INIT", "slow")) }()
 		wait.For(t, "the cold starts", int64(1), func() int64 { return s.Functions()[0].ColdStarts })
-		if err := s.Replace(t.Context(), version(t, 3)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Replace(t.Context(), version(t, 3)))
 		if err := <-overtaken; !errors.Is(err, lambda.ErrOvertaken) {
 			t.Errorf("got %v", err)
 		}
@@ -176,9 +167,7 @@ func TestReplace(t *testing.T) {
 			})
 		}
 		for n := 1; n <= 10; n++ {
-			if err := s.Replace(t.Context(), version(t, n)); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.Replace(t.Context(), version(t, n)))
 		}
 		ended.Store(true)
 		working.Wait()
@@ -195,15 +184,11 @@ func TestReplace(t *testing.T) {
 		none := 0
 		closed := version(t, 2)
 		closed.ReservedConcurrency = &none
-		if err := s.Replace(t.Context(), closed); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Replace(t.Context(), closed))
 		if _, err := s.Invoke(t.Context(), "fn", nil); !errors.Is(err, lambda.ErrThrottled) {
 			t.Errorf("got %v", err)
 		}
-		if err := s.Replace(t.Context(), version(t, 3)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.Replace(t.Context(), version(t, 3)))
 		if got := versionOf(t, s); got != "3" {
 			t.Errorf("version %s answers", got)
 		}
@@ -222,9 +207,7 @@ func TestRemove(t *testing.T) {
 		done <- result
 	}()
 	waitBusy(t, s, 1)
-	if err := s.Remove("fn"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Remove("fn"))
 	if _, err := s.Invoke(t.Context(), "fn", nil); !errors.Is(err, lambda.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}

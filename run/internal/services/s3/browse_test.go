@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/s3"
 )
 
@@ -28,10 +29,7 @@ func TestBrowse(t *testing.T) {
 			var got []string
 			after := ""
 			for {
-				page, err := store.Browse("events", prefix, after, most)
-				if err != nil {
-					t.Fatal(err)
-				}
+				page := must.Get(store.Browse("events", prefix, after, most))(t)
 				if len(page.Folders)+len(page.Objects) > most {
 					t.Errorf("%q: got %+v, want %d at the most", prefix, page, most)
 				}

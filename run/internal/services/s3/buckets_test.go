@@ -16,6 +16,7 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"pgregory.net/rapid"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/s3"
 )
@@ -24,42 +25,28 @@ const resources = `{"Events": {"Type": "AWS::S3::Bucket", "Properties": {"Bucket
 
 func open(t testing.TB, dir string) *s3.Store {
 	t.Helper()
-	store, err := s3.New(dir, assemblytest.Load(t, resources))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return store
+	return must.Get(s3.New(dir, assemblytest.Load(t, resources)))(t)
 }
 
 func put(t testing.TB, store *s3.Store, key, content string) {
 	t.Helper()
 	_, err := store.Backend().PutObject("events", key, map[string]string{"Content-Type": "text/plain"},
 		strings.NewReader(content), int64(len(content)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 }
 
 func read(t testing.TB, store *s3.Store, key string) string {
 	t.Helper()
 	_, content, err := store.Open("events", key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer content.Close()
-	text, err := io.ReadAll(content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(content))(t)
 	return string(text)
 }
 
 func keys(t testing.TB, store *s3.Store, prefix string) []string {
 	t.Helper()
-	objects, err := store.Objects("events", prefix)
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := must.Get(store.Objects("events", prefix))(t)
 	names := []string{}
 	for _, object := range objects {
 		names = append(names, object.Key)
@@ -139,9 +126,7 @@ func TestReadersKeepWhatTheyBegan(t *testing.T) {
 	store := open(t, t.TempDir())
 	put(t, store, "a", "before")
 	_, content, err := store.Open("events", "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	defer content.Close()
 	put(t, store, "a", "afterwards, and longer")
 	if _, err := store.Backend().DeleteObject("events", "a"); err != nil {
@@ -163,9 +148,7 @@ func TestFile(t *testing.T) {
 		t.Fatalf("got %v, %v", objects, err)
 	}
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Link(objects[0].File, link); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Link(objects[0].File, link))
 	put(t, store, "a", "afterwards, and longer")
 	if _, err := store.Backend().DeleteObject("events", "a"); err != nil {
 		t.Fatal(err)
@@ -202,9 +185,7 @@ func TestHalfAnObjectIsNone(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for _, name := range []string{"put-of-a-run-that-died", "content-of-a-run-that-died"} {
-		if err := os.WriteFile(filepath.Join(dir, "events", name), []byte("half"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, "events", name), []byte("half"), 0o600))
 	}
 	next := open(t, dir)
 	if got := read(t, next, "a"); got != "whole" || len(keys(t, next, "")) != 1 {
@@ -226,12 +207,8 @@ func TestNewRefuses(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			if test.file != "" {
-				if err := os.Mkdir(filepath.Join(dir, "events"), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(dir, "events", "file"), []byte(test.file), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.Mkdir(filepath.Join(dir, "events"), 0o700))
+				must.OK(t, os.WriteFile(filepath.Join(dir, "events", "file"), []byte(test.file), 0o600))
 			}
 			_, err := s3.New(dir, assemblytest.Load(t, test.resources))
 			if err == nil || !strings.Contains(err.Error(), test.says) ||

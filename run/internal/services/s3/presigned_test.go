@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/objects"
 	endpoint "github.com/onesynth-cdk/onesynth/run/internal/aws"
@@ -29,31 +30,20 @@ func openLake(t *testing.T, f *s3Fixture) *objects.Bucket {
 			Credentials: credentials.NewStaticCredentialsProvider("WRITERKEY", endpoint.Secret, "")},
 		Getenv: func(string) string { return "lake" },
 	}, schema.Bucket{Variable: "FILES_BUCKET"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return b
 }
 
 // do sends a signed request with another body, method or headers, and returns the status, the text and the headers.
 func do(t *testing.T, method, url, body string, headers map[string]string) (int, string, http.Header) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
 	for name, value := range headers {
 		request.Header.Set(name, value)
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(response.Body))(t)
 	return response.StatusCode, string(text), response.Header
 }
 
@@ -68,14 +58,8 @@ func TestPresigned(t *testing.T) {
 	if err != nil || time.Until(upload.Expires) > objects.DefaultExpiry {
 		t.Fatalf("got %v, %v", upload, err)
 	}
-	download, err := b.Download(t.Context(), "in/größe 1", "größe.txt", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	forbidden, err := b.Upload(t.Context(), "out/1", "text/plain", 5, limits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	download := must.Get(b.Download(t.Context(), "in/größe 1", "größe.txt", 0))(t)
+	forbidden := must.Get(b.Upload(t.Context(), "out/1", "text/plain", 5, limits))(t)
 	const differs = "SignatureDoesNotMatch"
 	plain := map[string]string{"Content-Type": "text/plain"}
 	later := strings.Replace(upload.URL, "X-Amz-Expires=300", "X-Amz-Expires=3000", 1)
@@ -146,9 +130,7 @@ func TestPages(t *testing.T) {
 	store, err := buckets.New(t.TempDir(), assemblytest.Load(t, `{"Lake": {"Type": "AWS::S3::Bucket", "Properties": {
 		"BucketName": "lake", "CorsConfiguration": {"CorsRules": [{"AllowedMethods": ["GET", "PUT"],
 		"AllowedHeaders": ["content-type"], "AllowedOrigins": ["https://*.example.com"], "MaxAge": 300}]}}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	pages := store.Pages(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) }))
 	for name, test := range map[string]struct {
 		path, origin, method, headers string

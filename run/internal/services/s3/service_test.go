@@ -23,6 +23,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	endpoint "github.com/onesynth-cdk/onesynth/run/internal/aws"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
@@ -48,20 +49,11 @@ func startS3(t testing.TB, statements string) *s3Fixture {
 	loaded := assemblytest.Load(t, `{"Lake": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "lake"}},
 		"Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "writer"}},
 		"Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": `+statements+`}}}}`)
-	store, err := buckets.New(t.TempDir(), loaded)
-	if err != nil {
-		t.Fatal(err)
-	}
-	engine, err := dynamodb.NewService(dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(buckets.New(t.TempDir(), loaded))(t)
+	engine := must.Get(dynamodb.NewService(dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}))(t)
 	server := endpoint.New(endpoint.Options{},
 		map[string]endpoint.Service{"s3": buckets.NewService(store), "dynamodb": engine})
-	role, err := policy.ForRole(loaded, "arn:aws:iam::000000000000:role/writer")
-	if err != nil {
-		t.Fatal(err)
-	}
+	role := must.Get(policy.ForRole(loaded, "arn:aws:iam::000000000000:role/writer"))(t)
 	server.Register("WRITERKEY", "writer", role)
 	f := &s3Fixture{server: server, store: store, sent: &atomic.Int32{}}
 	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -127,9 +119,7 @@ func TestS3(t *testing.T) {
 	ctx := t.Context()
 	const long = "entity=task/event_date=2026-01-31/ünï+code %.parquet"
 	for i, key := range []string{"b", "a/2", "a/1", long, "a/3"} {
-		if err := f.put(ctx, key, strings.Repeat(fmt.Sprint(i), 10)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.put(ctx, key, strings.Repeat(fmt.Sprint(i), 10)))
 	}
 	t.Run("Get", func(t *testing.T) {
 		for part, want := range map[string]string{"": "3333333333", "bytes=2-4": "333", "bytes=-2": "33",
@@ -211,17 +201,13 @@ func TestS3(t *testing.T) {
 		key := aws.String("parts")
 		upload, err := f.CreateMultipartUpload(ctx,
 			&s3.CreateMultipartUploadInput{Bucket: aws.String("lake"), Key: key})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var done []s3types.CompletedPart
 		for n := range int32(2) {
 			part, err := f.UploadPart(ctx, &s3.UploadPartInput{Bucket: aws.String("lake"), Key: key,
 				UploadId: upload.UploadId, PartNumber: aws.Int32(n + 1),
 				Body: bytes.NewReader(bytes.Repeat([]byte{byte('0' + n)}, 5<<20))})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			done = append(done, s3types.CompletedPart{ETag: part.ETag, PartNumber: aws.Int32(n + 1)})
 		}
 		if _, err := f.CompleteMultipartUpload(ctx,
@@ -234,10 +220,7 @@ func TestS3(t *testing.T) {
 		}
 	})
 	t.Run("KeepsNoCredentials", func(t *testing.T) {
-		response, err := http.DefaultClient.Do(s3Request(t, f, http.MethodGet, "/lake/a/3"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.DefaultClient.Do(s3Request(t, f, http.MethodGet, "/lake/a/3")))(t)
 		response.Body.Close()
 		if response.StatusCode != http.StatusOK {
 			t.Fatalf("got %s", response.Status)
@@ -260,10 +243,7 @@ func TestS3(t *testing.T) {
 // s3Request makes a request as the function writer would.
 func s3Request(t *testing.T, f *s3Fixture, method, path string) *http.Request {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, f.url+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), method, f.url+path, nil))(t)
 	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=WRITERKEY/20260101/us-east-1/s3/aws4_request, "+
 		"SignedHeaders=host, Signature=0")
 	return request
@@ -272,9 +252,7 @@ func s3Request(t *testing.T, f *s3Fixture, method, path string) *http.Request {
 func TestS3RefusesWhatItDoesNotServe(t *testing.T) {
 	t.Parallel()
 	f := startS3(t, everything)
-	if err := f.put(t.Context(), "a", "x"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, f.put(t.Context(), "a", "x"))
 	for request, change := range map[string]func(*http.Request){
 		"GET /":                       nil,
 		"PUT /new-bucket":             nil,
@@ -300,10 +278,7 @@ func TestS3RefusesWhatItDoesNotServe(t *testing.T) {
 			if change != nil {
 				change(asked)
 			}
-			response, err := http.DefaultClient.Do(asked)
-			if err != nil {
-				t.Fatal(err)
-			}
+			response := must.Get(http.DefaultClient.Do(asked))(t)
 			defer response.Body.Close()
 			text, err := io.ReadAll(response.Body)
 			if err != nil || response.StatusCode != http.StatusNotImplemented ||
@@ -435,17 +410,11 @@ func TestS3InRegion(t *testing.T) {
 		region string
 		denied bool
 	}{{"eu-west-1", false}, {"us-east-1", true}, {"eu-west-1", false}} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.url+"/", strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, f.url+"/", strings.NewReader("{}")))(t)
 		request.Header.Set("X-Amz-Target", "DynamoDB_20120810.ListTables")
 		request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=WRITERKEY/20260101/"+test.region+
 			"/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.DefaultClient.Do(request))(t)
 		text, err := io.ReadAll(response.Body)
 		response.Body.Close()
 		if denied := strings.Contains(string(text), "explicit deny"); err != nil || denied != test.denied {
@@ -459,9 +428,7 @@ func TestS3RecordsUse(t *testing.T) {
 	f := startS3(t,
 		`[{"Effect": "Allow", "Action": ["s3:PutObject", "s3:GetObject"], "Resource": "arn:aws:s3:::lake/events/*"}]`)
 	for n := range 120 {
-		if err := f.put(t.Context(), fmt.Sprintf("events/%d", n), "x"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.put(t.Context(), fmt.Sprintf("events/%d", n), "x"))
 	}
 	for range 2 {
 		if err := f.put(t.Context(), "other", "x"); code(err) != "AccessDenied" ||
@@ -498,9 +465,7 @@ func TestS3Faults(t *testing.T) {
 	t.Run("Throttle", func(t *testing.T) {
 		t.Parallel()
 		f := startS3(t, everything)
-		if err := f.server.SetFaults(endpoint.Faults{Throttle: 1}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.server.SetFaults(endpoint.Faults{Throttle: 1}))
 		var status interface{ HTTPStatusCode() int }
 		if err := f.put(t.Context(), "a", "x"); code(err) != "SlowDown" || !errors.As(err, &status) ||
 			status.HTTPStatusCode() != http.StatusServiceUnavailable {
@@ -518,9 +483,7 @@ func TestS3Faults(t *testing.T) {
 	t.Run("DropResponse", func(t *testing.T) {
 		t.Parallel()
 		f := startS3(t, everything)
-		if err := f.server.SetFaults(endpoint.Faults{DropResponse: 1}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.server.SetFaults(endpoint.Faults{DropResponse: 1}))
 		if err := f.put(t.Context(), "a", "x"); err == nil {
 			t.Error("the answer came")
 		}
@@ -540,9 +503,7 @@ func TestS3Faults(t *testing.T) {
 				})
 			})
 		})
-		if err := f.server.SetFaults(endpoint.Faults{Throttle: 0.5, Seed: 3}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, f.server.SetFaults(endpoint.Faults{Throttle: 0.5, Seed: 3}))
 		f.sent.Store(0)
 		for n := range 5 {
 			if _, err := patient.PutObject(t.Context(),
@@ -564,9 +525,7 @@ func BenchmarkS3(b *testing.B) {
 	b.Run("Put", func(b *testing.B) {
 		b.SetBytes(int64(len(content)))
 		for n := 0; b.Loop(); n++ {
-			if err := f.put(b.Context(), fmt.Sprint("events/", n), content); err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, f.put(b.Context(), fmt.Sprint("events/", n), content))
 		}
 	})
 	b.Run("Get", func(b *testing.B) {

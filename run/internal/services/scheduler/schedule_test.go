@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/cron"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/scheduler"
 )
 
@@ -76,9 +77,7 @@ func newScheduler(t *testing.T, target scheduler.Target, sleeps int, s scheduler
 	made := scheduler.New(scheduler.Options{Target: target, Now: c.Now, Sleep: c.Sleep})
 	t.Cleanup(made.Close)
 	s.Name, s.ARN, s.Target = "tick", "arn:schedule", "arn:target"
-	if err := made.Change([]scheduler.Schedule{s}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, made.Change([]scheduler.Schedule{s}))
 	return made
 }
 
@@ -199,9 +198,7 @@ func TestRun(t *testing.T) {
 	t.Parallel()
 	target := newTarget()
 	s := newScheduler(t, target, 0, scheduler.Schedule{Expression: "rate(1 day)", Disabled: true})
-	if err := s.Run(t.Context(), "tick"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Run(t.Context(), "tick"))
 	if event := <-target.events; !strings.Contains(event, `"source":"aws.scheduler"`) {
 		t.Errorf("got %s", event)
 	}
@@ -239,21 +236,15 @@ func TestChange(t *testing.T) {
 	t.Parallel()
 	target := newTarget()
 	s := newScheduler(t, target, 0, scheduler.Schedule{Name: "tick", Expression: "rate(1 hour)", Input: "tick"})
-	if err := s.Run(t.Context(), "tick"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Run(t.Context(), "tick"))
 	same := scheduler.Schedule{Name: "tick", ARN: "arn:schedule", Target: "arn:target", Expression: "rate(1 hour)",
 		Input: "tick"}
-	if err := s.Change([]scheduler.Schedule{same, {Name: "new", Expression: "rate(1 minute)"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Change([]scheduler.Schedule{same, {Name: "new", Expression: "rate(1 minute)"}}))
 	got := s.Schedules()
 	if len(got) != 2 || got[0].Name != "new" || got[0].Next == nil || got[1].Fired != 1 || got[1].Delivered != 1 {
 		t.Errorf("got %+v", got)
 	}
-	if err := s.Change([]scheduler.Schedule{{Name: "tick", Expression: "rate(2 hours)"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.Change([]scheduler.Schedule{{Name: "tick", Expression: "rate(2 hours)"}}))
 	if got := s.Schedules(); len(got) != 1 || got[0].Expression != "rate(2 hours)" || got[0].Fired != 1 {
 		t.Errorf("got %+v", got)
 	}

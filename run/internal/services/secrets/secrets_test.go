@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/aws/awstest"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
@@ -38,10 +39,7 @@ type fixture struct {
 func start(t *testing.T, statements string, options secrets.Options) *fixture {
 	t.Helper()
 	loaded := assemblytest.Load(t, strings.Replace(resources, "STATEMENTS", statements, 1))
-	store, err := secrets.New(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(secrets.New(options))(t)
 	return &fixture{loaded, secretsmanager.NewFromConfig(awstest.Serve(t, "secretsmanager", store, loaded))}
 }
 
@@ -68,10 +66,7 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("%s: got %q %v, want the same value", id, again, err)
 		}
 	}
-	shaped, err := get(f, "shaped")
-	if err != nil {
-		t.Fatal(err)
-	}
+	shaped := must.Get(get(f, "shaped"))(t)
 	var members map[string]string
 	if err := json.Unmarshal([]byte(shaped), &members); err != nil || members["user"] != "x" ||
 		len(members["password"]) != 12 || strings.ContainsAny(members["password"],

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/aws"
 )
 
@@ -27,10 +28,7 @@ func TestLetters(t *testing.T) {
 		if taken {
 			continue
 		}
-		one, err := json.Marshal(entry{Id: "1", MessageBody: text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := must.Get(json.Marshal(entry{Id: "1", MessageBody: text}))(t)
 		answer, err := sendMessageBatch(t.Context(), nil, input{Entries: []json.RawMessage{one}})
 		said, _ := json.Marshal(answer)
 		if err != nil || !strings.Contains(string(said), `"Code":"InvalidMessageContents"`) {

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/aws/awstest"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	queues "github.com/onesynth-cdk/onesynth/run/internal/services/sqs"
@@ -44,16 +45,12 @@ func TestQueues(t *testing.T) {
 	sent, err := f.client.SendMessage(t.Context(),
 		&sqs.SendMessageInput{QueueUrl: aws.String(url), MessageBody: aws.String("größe"),
 			MessageAttributes: attributes})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	receive := func() []sqstypes.Message {
 		got, err := f.client.ReceiveMessage(t.Context(),
 			&sqs.ReceiveMessageInput{QueueUrl: aws.String(url), MaxNumberOfMessages: 10,
 				MessageAttributeNames: []string{"All"}, VisibilityTimeout: 0})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return got.Messages
 	}
 	got := receive()
@@ -69,9 +66,7 @@ func TestQueues(t *testing.T) {
 		_, err := f.client.ChangeMessageVisibility(t.Context(),
 			&sqs.ChangeMessageVisibilityInput{QueueUrl: aws.String(url), ReceiptHandle: got[0].ReceiptHandle,
 				VisibilityTimeout: 0})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	show()
 	if got = receive(); len(got) != 1 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/aws/awstest"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/ssm"
@@ -24,18 +25,12 @@ const parameters = `{
 // ask makes a request as SDKs do (AWS JSON 1.1), and returns the answer's status and body.
 func ask(t *testing.T, url, operation, input string) (int, map[string]any) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(input))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(input)))(t)
 	request.Header.Set("Content-Type", "application/x-amz-json-1.1")
 	request.Header.Set("X-Amz-Target", "AmazonSSM."+operation)
 	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+awstest.AccessKey+
 		"/20260101/us-east-1/ssm/aws4_request, SignedHeaders=host, Signature=0")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
 	var body map[string]any
 	if err := json.NewDecoder(response.Body).Decode(&body); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/webhooks"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
@@ -26,16 +27,11 @@ func TestReceiver(t *testing.T) {
 		t.Helper()
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+path,
 			strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		request.Header.Set("webhook-id", "msg_p5jXN8AQM9LWM0D4loKWxJek")
 		request.Header.Set("webhook-timestamp", "1614265330")
 		request.Header.Set("webhook-signature", "v1,bm9uZQ== v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
-		response, err := client.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(client.Do(request))(t)
 		response.Body.Close()
 		return response.StatusCode
 	}
@@ -47,9 +43,7 @@ func TestReceiver(t *testing.T) {
 	statuses := map[string]int{}
 	for _, behaviour := range []webhooks.Behaviour{webhooks.Fails, webhooks.Redirects, webhooks.Unwanted,
 		webhooks.Takes} {
-		if err := r.Behave("/b", behaviour); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Behave("/b", behaviour))
 		statuses[string(behaviour)] = post("/b", body)
 	}
 	if diff := cmp.Diff(map[string]int{"fail": 500, "redirect": 307, "gone": 410, "": 204}, statuses); diff != "" {
@@ -88,14 +82,9 @@ func TestReceiverHangs(t *testing.T) {
 	var r webhooks.Receiver
 	server := httptest.NewServer(&r)
 	t.Cleanup(server.Close)
-	if err := r.Behave("/", webhooks.Hangs); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.Behave("/", webhooks.Hangs))
 	ctx, cancel := context.WithCancel(t.Context())
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(ctx, http.MethodPost, server.URL, strings.NewReader("{}")))(t)
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 )
 
@@ -30,13 +31,7 @@ func load(t testing.TB, resources, metadata string) *assembly.Assembly {
 			"metadata": {"/Stack/Existing": ` + metadata + `}}}}`,
 		"Stack.template.json": `{"Resources": ` + resources + `}`,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	loaded, err := assembly.Load(dir, assembly.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return loaded
+	return must.Get(assembly.Load(dir, assembly.Options{}))(t)
 }
