@@ -81,7 +81,8 @@ func writeApp(t *testing.T, packages ...string) app {
 		allow("*", "logs:CreateLogStream", "logs:PutLogEvents"))}, object{}
 	for i, p := range packages {
 		source := gobuild.Source{Directory: a.folder, Packages: []string{p}}
-		binaries := must.Get(gobuild.Build(t.Context(), source, gobuild.Target{System: "linux", Processor: processor}))(t)
+		binaries := must.Get(gobuild.Build(t.Context(), source, gobuild.Target{System: "linux",
+			Processor: processor}))(t)
 		binary, asset := binaries[gobuild.Folder(p)], fmt.Sprint("asset.", i)
 		must.OK(t, os.CopyFS(filepath.Join(a.assembly, asset), os.DirFS(binary.Directory)))
 		assets[asset] = object{"source": object{"path": asset, "packaging": "zip"},

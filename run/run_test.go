@@ -970,7 +970,8 @@ func TestSignIn(t *testing.T) {
 	}}
 	send := func(method, address string, form neturl.Values, origin string) (*http.Response, string) {
 		t.Helper()
-		request := must.Get(http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(form.Encode())))(t)
+		request := must.Get(http.NewRequestWithContext(t.Context(), method, address,
+			strings.NewReader(form.Encode())))(t)
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		if origin != "" {
 			request.Header.Set("Origin", origin)

@@ -217,7 +217,8 @@ func TestLongest(t *testing.T) {
 		{"cron(0 3 * * ? 2026)", "UTC", 0},
 		{"at(2026-01-31T09:00:00)", "UTC", 0},
 	} {
-		e := must.Get(cron.Parse(test.expression, location(t, test.zone), time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)))(t)
+		e := must.Get(cron.Parse(test.expression, location(t, test.zone), time.Date(2025, 1, 1, 0, 0, 0, 0,
+			time.UTC)))(t)
 		if got := cron.Longest(e); got != test.want {
 			t.Errorf("%s in %s: got %s, want %s", test.expression, test.zone, got, test.want)
 		}

@@ -88,7 +88,8 @@ func TestSnapshot(t *testing.T) {
 	}
 	// A comment makes the toolchain compile again, and changes no binary.
 	save(t, name("shared/shared.go"), string(files[name("shared/shared.go")])+"// not in the snapshot\n")
-	of := must.Get(buildAgain(t, Source{Module: "example.com/m", From: []string{folder}, Packages: []string{"a", "b"}}))(t)
+	of := must.Get(buildAgain(t, Source{Module: "example.com/m", From: []string{folder}, Packages: []string{"a",
+		"b"}}))(t)
 	if first["a"].Hash != of["a"].Hash || first["b"].Hash != of["b"].Hash {
 		t.Errorf("got %v, and without a snapshot %v", first, of)
 	}

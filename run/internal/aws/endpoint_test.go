@@ -40,7 +40,8 @@ func TestCallsAreCounted(t *testing.T) {
 	t.Parallel()
 	recorder := trace.New(trace.Options{})
 	server := aws.New(aws.Options{Trace: recorder}, map[string]aws.Service{"test": batch{}})
-	all := must.Get(policy.Document("all", []byte(`{"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}`)))(t)
+	all := must.Get(policy.Document("all",
+		[]byte(`{"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}`)))(t)
 	for key, role := range map[string]*policy.Role{"MAY": all, "MAYNOT": {}} {
 		server.Register(key, "worker", role)
 		id := "00000001-0000-4000-8000-000000000000"
@@ -82,7 +83,8 @@ func (serving) Refuse(w http.ResponseWriter, _ *aws.Call, _ error) {
 // Trace, map and capacity say of each answer what the caller got, over a connection.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	all := must.Get(policy.Document("all", []byte(`{"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}`)))(t)
+	all := must.Get(policy.Document("all",
+		[]byte(`{"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}`)))(t)
 	given := make(chan struct{})
 	for name, test := range map[string]struct {
 		serve serving

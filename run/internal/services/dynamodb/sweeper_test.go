@@ -66,7 +66,8 @@ func TestSweepDeletesWhatHasExpired(t *testing.T) {
 	} {
 		enginetest.Put(t, client, "sessions", enginetest.Session(id, ttl))
 	}
-	sweeper := must.Get(tables.NewSweeper(client, source, tables.SweeperOptions{Now: func() time.Time { return now }}))(t)
+	sweeper := must.Get(tables.NewSweeper(client, source,
+		tables.SweeperOptions{Now: func() time.Time { return now }}))(t)
 	if deleted, err := sweeper.Sweep(t.Context()); err != nil || deleted != 3 {
 		t.Errorf("got %d %v, want 3", deleted, err)
 	}
@@ -126,7 +127,8 @@ func TestSweeperRacesWithWriters(t *testing.T) {
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
 	must.OK(t, tables.CreateTables(t.Context(), client, source))
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	sweeper := must.Get(tables.NewSweeper(client, source, tables.SweeperOptions{Now: func() time.Time { return now }}))(t)
+	sweeper := must.Get(tables.NewSweeper(client, source,
+		tables.SweeperOptions{Now: func() time.Time { return now }}))(t)
 	var want []string
 	var writing, sweeping sync.WaitGroup
 	ends := make(chan struct{})

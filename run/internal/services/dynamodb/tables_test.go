@@ -224,7 +224,8 @@ func TestTablesAreDescribedAsDeclared(t *testing.T) {
 	if difference := cmp.Diff(want, designs); difference != "" {
 		t.Error(difference)
 	}
-	described := must.Get(client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("scaled")}))(t)
+	described := must.Get(client.DescribeTable(t.Context(),
+		&dynamodb.DescribeTableInput{TableName: aws.String("scaled")}))(t)
 	if units := described.Table.ProvisionedThroughput; aws.ToInt64(units.ReadCapacityUnits) != 4 ||
 		aws.ToInt64(units.WriteCapacityUnits) != 3 {
 		t.Errorf("got capacity %+v", units)

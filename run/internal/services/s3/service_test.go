@@ -410,7 +410,8 @@ func TestS3InRegion(t *testing.T) {
 		region string
 		denied bool
 	}{{"eu-west-1", false}, {"us-east-1", true}, {"eu-west-1", false}} {
-		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, f.url+"/", strings.NewReader("{}")))(t)
+		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, f.url+"/",
+			strings.NewReader("{}")))(t)
 		request.Header.Set("X-Amz-Target", "DynamoDB_20120810.ListTables")
 		request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=WRITERKEY/20260101/"+test.region+
 			"/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
