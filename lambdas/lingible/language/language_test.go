@@ -631,3 +631,56 @@ func TestValidateRealTerms(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkTranslate(b *testing.B) {
+	l := initial(b)
+	for name, text := range map[string]string{
+		"a sentence": "No cap, she spilled the tea and he was lowkey salty.",
+		"100 characters": "Honestly that fit is drippy, the food was bussin, and we slayed until the opps were " +
+			"lowkey so salty.",
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				translate(l, text, lingible.ToStandard)
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "translations/s")
+		})
+	}
+}
+
+// Building an index is what the exporter does, and opening it what a function does at its start.
+func BenchmarkIndex(b *testing.B) {
+	initial, err := lexicons.Initial()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, times := range []int{1, 20} {
+		var entries []lingible.Entry
+		for n := range times {
+			for _, e := range initial {
+				e.Variants = nil
+				if n > 0 {
+					e.Term = fmt.Sprint(e.Term, " ", n)
+				}
+				entries = append(entries, e)
+			}
+		}
+		var built []byte
+		b.Run(fmt.Sprintf("build %d terms", len(entries)), func(b *testing.B) {
+			for b.Loop() {
+				if built, err = language.Build(entries); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(built))/1e6, "MB")
+		})
+		b.Run(fmt.Sprintf("open %d terms and translate", len(entries)), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := live(built).Translate(b.Context(),
+					lingible.TranslationInput{Text: "No cap, that burger is bussin."}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
