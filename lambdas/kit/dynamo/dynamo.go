@@ -428,5 +428,5 @@ func keyOf(table schema.Table, values []any) (Item, error) {
 		}
 		key[name] = value
 	}
-	return key, keyFits(table, key)
+	return key, keyFits(schema.Table{Key: table.Key}, key)
 }

@@ -1,6 +1,8 @@
 package dynamo
 
 import (
+	"slices"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -11,10 +13,10 @@ import (
 // because they are empty or too long. Of several attributes that are too long together, it names the longest.
 func keyFits(table schema.Table, values Item) error {
 	var problems validate.Problems
-	wrong := map[string]bool{} // an attribute may be in several keys
+	var wrong []string // an attribute may be in several keys
 	add := func(name, format string, arguments ...any) {
-		if !wrong[name] {
-			wrong[name] = true
+		if !slices.Contains(wrong, name) {
+			wrong = append(wrong, name)
 			problems.Add(name, validate.RuleLength, format, arguments...)
 		}
 	}

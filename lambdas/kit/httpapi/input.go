@@ -22,12 +22,21 @@ type inputForm struct {
 	*openapi.Input
 	// params and body are the places of these fields.
 	params, body []int
+	// defaults are the values of the parameters that are left out, and queries the names of those of the query.
+	defaults, queries []string
 }
 
 func newInputForm(form *openapi.Input, of reflect.Type) *inputForm {
 	params, _ := of.FieldByName("Params")
 	body, _ := of.FieldByName("Body")
-	return &inputForm{form, params.Index, body.Index}
+	in := &inputForm{Input: form, params: params.Index, body: body.Index}
+	for _, p := range form.Parameters {
+		in.defaults = append(in.defaults, p.Field.Tag.Get("default"))
+		if p.In == "query" {
+			in.queries = append(in.queries, p.Name)
+		}
+	}
+	return in
 }
 
 // read reads a request into an input, and returns all that is wrong with it, also by the rules that check checks.
@@ -41,8 +50,8 @@ func (s *Server) read(ctx *Context, in *inputForm, input any, check func() error
 		in.undeclared(j, ctx.query, parsed)
 	}
 	params := value.FieldByIndex(in.params)
-	for _, p := range in.Parameters {
-		readParameter(j, ctx, p, params.FieldByIndex(p.Field.Index))
+	for i, p := range in.Parameters {
+		readParameter(j, ctx, p, in.defaults[i], params.FieldByIndex(p.Field.Index))
 	}
 	if len(body) > 0 {
 		before := j.Found()
@@ -82,8 +91,8 @@ func (s *Server) readBody(ctx *Context, in *inputForm) (body []byte, parsed any,
 	return body, parsed, nil
 }
 
-// readParameter reads a parameter into its field, and judges it.
-func readParameter(j *openapi.Judge, ctx *Context, p openapi.Parameter, field reflect.Value) {
+// readParameter reads a parameter, or what stands for one that is left out, into its field, and judges it.
+func readParameter(j *openapi.Judge, ctx *Context, p openapi.Parameter, otherwise string, field reflect.Value) {
 	text := ""
 	switch p.In {
 	case "path":
@@ -93,7 +102,7 @@ func readParameter(j *openapi.Judge, ctx *Context, p openapi.Parameter, field re
 	case "header":
 		text = ctx.Header(p.Name)
 	}
-	texts := []string{cmp.Or(text, p.Field.Tag.Get("default"))}
+	texts := []string{cmp.Or(text, otherwise)}
 	switch {
 	case j.Wrong(p.Name):
 		return
@@ -177,20 +186,14 @@ func parse(field reflect.Value, texts ...string) (got any, err error) {
 // undeclared finds the parameters of a query that the operation does not declare or that stand twice, and the fields of
 // a body whose names differ from the form's only in case.
 func (in *inputForm) undeclared(j *openapi.Judge, query url.Values, body any) {
-	var known []string
-	for _, parameter := range in.Parameters {
-		if parameter.In == "query" {
-			known = append(known, parameter.Name)
-		}
-	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		add := func(message string) { j.Add(validate.Clipped(name), validate.Constraint{}, message) }
 		values := query[name]
 		switch {
-		case !slices.Contains(known, name) && len(known) == 0:
+		case !slices.Contains(in.queries, name) && len(in.queries) == 0:
 			add("is no query parameter of this route, which has none")
-		case !slices.Contains(known, name):
-			add("is no query parameter of this route; use " + strings.Join(known, ", "))
+		case !slices.Contains(in.queries, name):
+			add("is no query parameter of this route; use " + strings.Join(in.queries, ", "))
 		case len(values) > 1:
 			add(fmt.Sprintf("stands %d times; give it once", len(values)))
 		case values[0] == "":
