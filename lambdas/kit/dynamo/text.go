@@ -6,12 +6,16 @@ import "golang.org/x/text/unicode/norm"
 // attributes have it as it was sent.
 func KeyText(text string) string { return norm.NFC.String(text) }
 
-// KeyTexts returns the forms in which the keys of items may have a text: that of [KeyText], and the text as it was
-// sent, if that is another one. Earlier versions wrote keys as texts were sent. An item moves to the first form when it
-// is written again.
+// KeyTexts returns the forms in which the keys of items may have a text: that of [KeyText], and another one if there is
+// one: the text as it was sent, or decomposed (NFD) if it was sent composed. Earlier versions wrote keys as texts were
+// sent. An item moves to the first form when it is written again.
 func KeyTexts(text string) []string {
-	if composed := KeyText(text); composed != text {
-		return []string{composed, text}
+	composed, other := KeyText(text), text
+	if other == composed {
+		other = norm.NFD.String(text)
 	}
-	return []string{text}
+	if other == composed {
+		return []string{composed}
+	}
+	return []string{composed, other}
 }
