@@ -11,6 +11,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // Answer stores a person's answer and its points; zone decides when the person's
@@ -24,7 +25,7 @@ func (s *Service) Answer(ctx context.Context, personHash string, zone *time.Loca
 	if zone == nil {
 		zone = time.UTC
 	}
-	if !askahuman.IsID(answer.QuestionID) {
+	if !wire.IsID(answer.QuestionID) {
 		return askahuman.Receipt{}, askahuman.ErrQuestionNotFound
 	}
 	var receipt askahuman.Receipt

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // Ask stores a question and returns it. Package httpapi has judged the ask. It returns an [*validate.Error] if no
@@ -42,7 +43,7 @@ func (s *Service) checkCallback(ask askahuman.Ask) error {
 // at this moment. It returns [askahuman.ErrQuestionNotFound], also for another agent's.
 func (s *Service) Read(ctx context.Context, agentID, questionID string) (askahuman.QuestionWithResponses, error) {
 	now := s.Clock.Now()
-	if !askahuman.IsID(questionID) {
+	if !wire.IsID(questionID) {
 		return askahuman.QuestionWithResponses{}, askahuman.ErrQuestionNotFound
 	}
 	// Question and answers are two reads: an answer may come between them. They run at once. When
@@ -105,7 +106,7 @@ func summary(question askahuman.Question, responses []askahuman.Response) askahu
 
 // own reads a question as stored, if it is the agent's.
 func (s *Service) own(ctx context.Context, agentID, questionID string, now time.Time) (askahuman.Question, error) {
-	if !askahuman.IsID(questionID) {
+	if !wire.IsID(questionID) {
 		return askahuman.Question{}, askahuman.ErrQuestionNotFound
 	}
 	question, err := s.question(ctx, questionID, now)

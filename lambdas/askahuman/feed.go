@@ -11,6 +11,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 const (
@@ -112,7 +113,7 @@ func addressedTo(question *askahuman.Question, audience []string) bool {
 // [askahuman.ErrQuestionClosed].
 func (s *Service) Question(ctx context.Context, personHash, questionID string) (q askahuman.Question, canAnswer bool,
 	err error) {
-	if !askahuman.IsID(questionID) {
+	if !wire.IsID(questionID) {
 		return askahuman.Question{}, false, askahuman.ErrQuestionNotFound
 	}
 	now := s.Clock.Now()

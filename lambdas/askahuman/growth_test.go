@@ -29,7 +29,7 @@ func TestGrowth(t *testing.T) {
 	for i := range asked {
 		q := newQuestion("agent", 3)
 		q.CreatedAt = wire.Time(start.Add(time.Duration(i) * time.Second))
-		q.ID = askahuman.QuestionID(time.Time(q.CreatedAt))
+		q.ID = wire.NewID(time.Time(q.CreatedAt))
 		if i < partial {
 			q.Status, q.CurrentResponses = askahuman.StatusPartial, 1
 		}

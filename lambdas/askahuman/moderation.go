@@ -21,7 +21,7 @@ import (
 // [askahuman.ErrHandleNotFound] or [askahuman.ErrBlocked].
 func (s *Service) ReportByPerson(ctx context.Context, personHash string,
 	report askahuman.PersonReport) (askahuman.Reported, error) {
-	if report.QuestionID != nil && !askahuman.IsID(*report.QuestionID) {
+	if report.QuestionID != nil && !wire.IsID(*report.QuestionID) {
 		return askahuman.Reported{}, askahuman.ErrQuestionNotFound
 	}
 	now := s.Clock.Now()
@@ -56,7 +56,7 @@ func (s *Service) ReportByPerson(ctx context.Context, personHash string,
 // [askahuman.ErrBlocked].
 func (s *Service) ReportResponse(ctx context.Context, agentID string,
 	report askahuman.ResponseReport) (askahuman.Reported, error) {
-	if !askahuman.IsID(report.QuestionID) {
+	if !wire.IsID(report.QuestionID) {
 		return askahuman.Reported{}, askahuman.ErrQuestionNotFound
 	}
 	now := s.Clock.Now()
@@ -126,7 +126,7 @@ func (s *Service) Reports(ctx context.Context, state askahuman.ReportState, limi
 // Dismiss says that nothing is wrong with what was reported, or opens the report again. It hides and shows nothing, so
 // it does not decide about what is hidden. It returns [askahuman.ErrReportNotFound] or a [askahuman.DecidedError].
 func (s *Service) Dismiss(ctx context.Context, by askahuman.Decision, reportID string, dismissed bool) error {
-	if !askahuman.IsID(reportID) {
+	if !wire.IsID(reportID) {
 		return askahuman.ErrReportNotFound
 	}
 	state := askahuman.ReportOpen
@@ -153,7 +153,7 @@ func (s *Service) Dismiss(ctx context.Context, by askahuman.Decision, reportID s
 // HideQuestion hides a question from people, and closes it, or shows it to its agent again as one that
 // is not hidden; it stays closed. It returns [askahuman.ErrQuestionNotFound] or a [askahuman.DecidedError].
 func (s *Service) HideQuestion(ctx context.Context, by askahuman.Decision, questionID string, hidden bool) error {
-	if !askahuman.IsID(questionID) {
+	if !wire.IsID(questionID) {
 		return askahuman.ErrQuestionNotFound
 	}
 	return retry.Do(ctx, func() error {
@@ -204,7 +204,7 @@ func (s *Service) HideOpenQuestions(ctx context.Context, by askahuman.Decision, 
 // [askahuman.DecidedError].
 func (s *Service) HideResponse(ctx context.Context, by askahuman.Decision, questionID, responseID string,
 	hidden bool) error {
-	if !askahuman.IsID(questionID) || !askahuman.IsID(responseID) {
+	if !wire.IsID(questionID) || !wire.IsID(responseID) {
 		return askahuman.ErrResponseNotFound
 	}
 	by.At = s.Clock.Now()

@@ -30,7 +30,7 @@ func storeQuestions(t *testing.T, tables *dynamotest.Tables, count int, deadline
 		for i := first; i < min(first+atOnce, count); i++ {
 			q := newQuestion("agent", 5)
 			q.CreatedAt = wire.Time(start.Add(time.Duration(i) * time.Millisecond))
-			q.ID, q.DueAt = askahuman.QuestionID(time.Time(q.CreatedAt)), time.Time(q.CreatedAt)
+			q.ID, q.DueAt = wire.NewID(time.Time(q.CreatedAt)), time.Time(q.CreatedAt)
 			q.Due, q.Deadline = dueKey, wire.Time(deadline)
 			writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{
 				Item: Must(attributevalue.MarshalMap(q))(t)}})

@@ -171,7 +171,7 @@ func OK(t testing.TB, err error) {
 
 func questionAt(agentID string, createdAt time.Time) askahuman.Question {
 	return askahuman.Question{
-		ID:                askahuman.QuestionID(createdAt),
+		ID:                wire.NewID(createdAt),
 		Status:            askahuman.StatusOpen,
 		Prompt:            awkward,
 		Type:              askahuman.TypeText,

@@ -9,6 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // Subscribe subscribes a device to notifications. A token that has a subscription keeps
@@ -36,7 +37,7 @@ func (s *Service) Subscribe(ctx context.Context, personHash string,
 // active again. It returns an [*validate.Error] or [askahuman.ErrSubscriptionNotFound].
 func (s *Service) ChangeSubscription(ctx context.Context, id string,
 	change askahuman.SubscriptionChange) (askahuman.Subscription, error) {
-	if !askahuman.IsID(id) {
+	if !wire.IsID(id) {
 		return askahuman.Subscription{}, askahuman.ErrSubscriptionNotFound
 	}
 	subscription, err := s.changeSubscription(ctx, id, askahuman.Or(change.Token, ""),
@@ -65,7 +66,7 @@ func (s *Service) RenewSubscription(ctx context.Context, personHash string,
 
 // Unsubscribe ends a subscription. It returns [askahuman.ErrSubscriptionNotFound].
 func (s *Service) Unsubscribe(ctx context.Context, id string) error {
-	if !askahuman.IsID(id) {
+	if !wire.IsID(id) {
 		return askahuman.ErrSubscriptionNotFound
 	}
 	return wrap(s.endSubscription(ctx, id, ""), "end subscription "+id)

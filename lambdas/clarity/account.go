@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -44,13 +43,9 @@ func (s *Service) Admit(ctx context.Context, user string) error {
 // DeleteUser begins the deletion of what is kept of a user, which [Service.Erase] carries out. One that goes on is
 // handed to it again.
 func (s *Service) DeleteUser(ctx context.Context, user string) error {
-	id, err := uuid.NewRandom()
-	if err != nil {
-		return fmt.Errorf("make an id: %w", err)
-	}
 	now := expression.Value(dynamo.FormatTime(s.Clock.Now()))
 	deletion := dynamo.Name("deletion")
-	update := expression.Set(deletion, expression.IfNotExists(deletion, expression.Value(id.String()))).
+	update := expression.Set(deletion, expression.IfNotExists(deletion, expression.Value(uuid.NewString()))).
 		Set(dynamo.Name("deletedUser"), expression.Value(user)).Set(dynamo.Name("deletedAt"), now).
 		Remove(dynamo.Name("expiresAt"))
 	return s.DB.Update(ctx, "BeginDeletion", deletionKey(user), update, expression.ConditionBuilder{}, nil)

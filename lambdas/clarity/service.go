@@ -77,11 +77,7 @@ func (s *Service) Submit(ctx context.Context, user, id string, in clarity.Submis
 		return clarity.Attempt{}, fmt.Errorf("read the scenario: %w", err)
 	}
 	if id == "" {
-		random, err := uuid.NewRandom()
-		if err != nil {
-			return clarity.Attempt{}, fmt.Errorf("make an id: %w", err)
-		}
-		id = random.String()
+		id = uuid.NewString()
 	}
 	attempt := clarity.Attempt{
 		ID: id, UserID: user, ScenarioID: scenario.ID, Timestamp: wire.Time(s.Clock.Now()),
@@ -175,8 +171,7 @@ func (s *Service) Save(ctx context.Context, user, id string, in clarity.Save, if
 
 // Attempt reads an attempt of a user. It returns [clarity.ErrAttemptNotFound] or [clarity.ErrForbidden].
 func (s *Service) Attempt(ctx context.Context, user, id string) (clarity.Attempt, error) {
-	// Another spelling of the same UUID is another key to a store, so it is no id.
-	if parsed, err := uuid.Parse(id); err != nil || parsed.String() != id {
+	if !wire.IsID(id) {
 		return clarity.Attempt{}, clarity.ErrAttemptNotFound
 	}
 	attempt, err := s.read(ctx, id)

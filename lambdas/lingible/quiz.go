@@ -4,7 +4,6 @@ import (
 	"context"
 	cryptorand "crypto/rand"
 	"errors"
-	"fmt"
 	"iter"
 	"math/rand/v2"
 	"slices"
@@ -49,11 +48,7 @@ func (s *Service) AskQuestion(ctx context.Context, caller Caller, difficulty lin
 			return err
 		case err != nil || quiz.Status == lingible.QuizEnded:
 			// Ids in the order of time let the latest quiz be read before it is known which one is active.
-			id, err := uuid.NewV7()
-			if err != nil {
-				return fmt.Errorf("make an id: %w", err)
-			}
-			quiz = lingible.QuizSession{QuizProgress: lingible.QuizProgress{ID: id.String(),
+			quiz = lingible.QuizSession{QuizProgress: lingible.QuizProgress{ID: uuid.Must(uuid.NewV7()).String(),
 				Status: lingible.QuizActive, StartedAt: now}}
 		case quiz.Question.Answer == nil:
 			question = quiz.Question.QuizQuestion

@@ -20,6 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema/model"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 const (
@@ -42,10 +43,7 @@ const (
 // [*lingible.UsageError], [lingible.ErrTermKnown] or [lingible.ErrAlreadySubmitted].
 func (s *Service) Submit(ctx context.Context, caller Caller,
 	proposal lingible.Proposal) (submission lingible.Submission, err error) {
-	id, err := uuid.NewRandom()
-	if err != nil {
-		return lingible.Submission{}, fmt.Errorf("make an id: %w", err)
-	}
+	id := uuid.NewString()
 	err = retry.Do(ctx, func() error {
 		var isKnown bool
 		usage, err := s.usageAfter(ctx, caller, func() (err error) {
@@ -63,7 +61,7 @@ func (s *Service) Submit(ctx context.Context, caller Caller,
 		case isKnown:
 			return lingible.ErrTermKnown
 		}
-		submission = lingible.Submission{ID: id.String(), UserID: caller.ID, Proposal: proposal,
+		submission = lingible.Submission{ID: id, UserID: caller.ID, Proposal: proposal,
 			Status: lingible.Pending, CreatedAt: now, ValidationStatus: lingible.Pending}
 		return s.storeSubmission(ctx, submission, usage, append(recent, now))
 	})
@@ -291,8 +289,7 @@ func (s *Service) onSubmission(ctx context.Context, id string,
 
 // submission reads a submission, as it was a moment ago or as it is now.
 func (s *Service) submission(ctx context.Context, id string, isNow bool) (lingible.Submission, error) {
-	// Another spelling of the same UUID is another key to a store, so it is no id.
-	if parsed, err := uuid.Parse(id); err != nil || parsed.String() != id {
+	if !wire.IsID(id) {
 		return lingible.Submission{}, lingible.ErrSubmissionNotFound
 	}
 	submission, found, err := first[lingible.Submission](ctx, s.DB, "GetSubmissionByID", id)

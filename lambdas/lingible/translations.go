@@ -20,6 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema/model"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // Translate translates a text. It charges the translation, unless that is the text itself, and
@@ -56,11 +57,7 @@ func (s *Service) Translate(ctx context.Context, caller Caller,
 		made.DailyLimit = usage.Tier.Limits().DailyTranslations
 		return made, nil
 	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return lingible.ChargedTranslation{}, fmt.Errorf("make an id: %w", err)
-	}
-	made.ID = id.String()
+	made.ID = uuid.Must(uuid.NewV7()).String()
 	settle := s.countTerms(ctx, made.Translation, rendering.Terms)
 	isStale := false
 	err = retry.Do(ctx, func() error {
@@ -141,8 +138,7 @@ func (s *Service) Translations(ctx context.Context, caller Caller, most int, fro
 
 // DeleteTranslation deletes a translation of a user. It returns [lingible.ErrTranslationNotFound].
 func (s *Service) DeleteTranslation(ctx context.Context, user, id string) error {
-	// Another spelling of the same UUID is another key to a store, so it is no id.
-	if parsed, err := uuid.Parse(id); err != nil || parsed.String() != id {
+	if !wire.IsID(id) {
 		return lingible.ErrTranslationNotFound
 	}
 	return dynamo.Unless(s.DB.Delete(ctx, "DeleteTranslation", translationKey(user, id).values(),

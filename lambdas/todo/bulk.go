@@ -8,6 +8,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // readsAtOnce is how many tasks of a bulk change are read at the same time.
@@ -192,7 +193,7 @@ func (s *Service) readAll(ctx context.Context, user string, ids []string) (map[s
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(readsAtOnce)
 		for i, id := range ids {
-			if !isID(id) {
+			if !wire.IsID(id) {
 				continue
 			}
 			group.Go(func() (err error) {

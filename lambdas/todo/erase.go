@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // Deletion is a deletion of a user in progress.
@@ -52,10 +53,7 @@ func (s *Service) DeleteUser(ctx context.Context, id string) (complete bool, err
 		if err != nil || deleted {
 			return err
 		}
-		begun := Deletion{User: id}
-		if begun.ID, err = newID(s.Clock.Now()); err != nil {
-			return err
-		}
+		begun := Deletion{User: id, ID: wire.NewID(s.Clock.Now())}
 		if err := s.beginDeletion(ctx, read, begun); err != nil {
 			return err
 		}

@@ -10,11 +10,8 @@ package todo
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
@@ -49,8 +46,7 @@ func (s *Service) Platform() schema.Platform { return s.DB.Platform(todo.Platfor
 func Keys(db *dynamo.DB) *idempotency.Keys {
 	keys := idempotency.New(db, table, func(user, key string) []any {
 		// The caller's key may be longer than a sort key can be.
-		digest := sha256.Sum256([]byte(key))
-		return []any{idempotencyPrefix + user, "KEY#" + hex.EncodeToString(digest[:])}
+		return []any{idempotencyPrefix + user, fmt.Sprintf("KEY#%x", sha256.Sum256([]byte(key)))}
 	})
 	keys.CreatedAt = "created_at"
 	return keys
@@ -81,23 +77,3 @@ func outOfTime(ctx context.Context) bool {
 }
 
 func (s *Service) now() todo.Timestamp { return todo.At(s.Clock.Now()) }
-
-// newID returns a UUID (version 7) of the moment: ids sort by the service's clock.
-func newID(moment time.Time) (string, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return "", fmt.Errorf("make an id: %w", err)
-	}
-	milliseconds := moment.UnixMilli()
-	for i := range 6 {
-		id[i] = byte(milliseconds >> (40 - 8*i))
-	}
-	return id.String(), nil
-}
-
-// isID reports whether s is a UUID as [newID] writes it. Another spelling of the same UUID is another key of the table,
-// so it is no id.
-func isID(s string) bool {
-	id, err := uuid.Parse(s)
-	return err == nil && id.String() == s
-}

@@ -14,6 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema/problem"
+	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
 // taskItem is a TASK# item. It is always written whole, so that the index keys agree with its attributes. Without the
@@ -68,12 +69,8 @@ func (s *Service) CreateTask(ctx context.Context, user string, in todo.TaskBody)
 	var task todo.Task
 	err := retry.Do(ctx, func() error {
 		now := s.Clock.Now()
-		id, err := newID(now)
-		if err != nil {
-			return err
-		}
 		at := todo.At(now)
-		task = in.Apply(todo.Task{ID: id, Status: todo.Pending, CreatedAt: at, UpdatedAt: at, Version: 1})
+		task = in.Apply(todo.Task{ID: wire.NewID(now), Status: todo.Pending, CreatedAt: at, UpdatedAt: at, Version: 1})
 		if task.Status == todo.Completed {
 			task.CompletedAt = at
 		}
@@ -149,7 +146,7 @@ func (s *Service) DeleteTask(ctx context.Context, user, id string, ifVersion int
 
 // read reads a task of a user who exists, as it is now.
 func (s *Service) read(ctx context.Context, user, id string, ifVersion int) (todo.Task, error) {
-	if !isID(id) {
+	if !wire.IsID(id) {
 		return todo.Task{}, todo.ErrTaskNotFound
 	}
 	var task todo.Task

@@ -18,16 +18,6 @@ func ResponseID(questionID, personHash string) string {
 	return id.String()
 }
 
-// QuestionID returns a new UUID (version 7), which begins with the moment, in milliseconds.
-func QuestionID(now time.Time) string {
-	id := uuid.New()
-	var moment [8]byte
-	binary.BigEndian.PutUint64(moment[:], uint64(now.UnixMilli()))
-	copy(id[:6], moment[2:])
-	id[6] = id[6]&0x0f | 0x70
-	return id.String()
-}
-
 // AskedAt returns when a question was asked, in whole milliseconds, from its id. It is zero for ids of earlier
 // releases, which do not say.
 func AskedAt(questionID string) time.Time {
@@ -40,10 +30,3 @@ func AskedAt(questionID string) time.Time {
 
 // NameReportID returns the id of the report of a person's name: one person has one.
 func NameReportID(personHash string) string { return ResponseID("name", personHash) }
-
-// IsID reports whether s is a UUID as the service writes it. Another spelling of the same UUID is
-// another key to a store, so it is no id.
-func IsID(s string) bool {
-	id, err := uuid.Parse(s)
-	return err == nil && id.String() == s
-}

@@ -601,7 +601,7 @@ func TestDayAndWeek(t *testing.T) {
 func TestIDs(t *testing.T) {
 	t.Parallel()
 	a, b := uuid.NewString(), uuid.NewString()
-	if !IsID(a) || !IsID(ResponseID(a, "p")) || a == b {
+	if !wire.IsID(a) || !wire.IsID(ResponseID(a, "p")) || a == b {
 		t.Errorf("ids %s and %s, response %s", a, b, ResponseID(a, "p"))
 	}
 	first := ResponseID(a, "p")
@@ -610,7 +610,7 @@ func TestIDs(t *testing.T) {
 	}
 	for _, id := range []string{"", "1", strings.ToUpper(a), "{" + a + "}", "urn:uuid:" + a,
 		strings.ReplaceAll(a, "-", ""), a + " ", a[:35] + "g", "\x00", strings.Repeat("a", 10_000)} {
-		if IsID(id) {
+		if wire.IsID(id) {
 			t.Errorf("%q is taken for an id", id)
 		}
 	}

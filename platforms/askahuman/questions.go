@@ -236,7 +236,7 @@ type Ask struct {
 func (a Ask) Question(agentID string, now time.Time) Question {
 	deadline := now.Add(time.Duration(*a.TimeoutSeconds) * time.Second)
 	return Question{
-		ID: QuestionID(now), Status: StatusOpen, Prompt: a.Prompt, Type: a.Type, Options: a.Options,
+		ID: wire.NewID(now), Status: StatusOpen, Prompt: a.Prompt, Type: a.Type, Options: a.Options,
 		Audience: a.Audience, RequiredResponses: *a.MinResponses, AgentID: agentID, CreatedAt: wire.Time(now),
 		Deadline: wire.Time(deadline), ExpiresAt: keptUntil(deadline.Add(KeepExpired)), DueAt: now,
 		IdempotencyKey: Or(a.IdempotencyKey, ""), CallbackURL: Or(a.CallbackURL, ""),
