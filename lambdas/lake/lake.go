@@ -17,7 +17,9 @@ import (
 	"io"
 	"iter"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/bucket"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // EventsPrefix begins the keys of all objects with changes.
@@ -28,6 +30,16 @@ const ContentType = "application/vnd.apache.parquet"
 
 // ErrNoObject is the error of reading an object that does not exist, or no longer exists.
 var ErrNoObject = bucket.ErrNoObject
+
+// Open returns the definition of a function's lake, and the lake's bucket.
+func Open(environment kit.Environment) (schema.LakeDefinition, *bucket.Bucket, error) {
+	values, err := environment.Require("LAKE_DEFINITION", "LAKE_BUCKET")
+	if err != nil {
+		return schema.LakeDefinition{}, nil, err
+	}
+	definition, err := schema.ParseLakeDefinition(values[0])
+	return definition, bucket.New(environment.AWS, values[1], ContentType), err
+}
 
 // Object is an object in the listing of a bucket.
 type Object = bucket.Object

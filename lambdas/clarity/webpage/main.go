@@ -2,19 +2,8 @@
 package main
 
 import (
-	"context"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/page"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp"
 )
 
-func main() {
-	kit.StartHTTP("clarity", func(_ context.Context, environment kit.Environment) (*kit.API, error) {
-		signIn, err := webapp.SignInFrom(environment)
-		if err != nil {
-			return nil, err
-		}
-		return page.New(signIn)
-	})
-}
+func main() { webapp.Start("clarity", page.New) }

@@ -1,6 +1,7 @@
 package webapp
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -22,6 +23,17 @@ func (s SignIn) Settings() any {
 	return struct {
 		SignIn SignIn `json:"signIn"`
 	}{s}
+}
+
+// Start starts a function that serves the page which newPage returns. It has [schema.Function.SignsInAt].
+func Start(platform string, newPage func(SignIn) (*kit.API, error)) {
+	kit.StartHTTP(platform, func(_ context.Context, environment kit.Environment) (*kit.API, error) {
+		signIn, err := SignInFrom(environment)
+		if err != nil {
+			return nil, err
+		}
+		return newPage(signIn)
+	})
 }
 
 // SignInFrom reads the environment variables of a function with [schema.Function.SignsInAt]. It fails if one is empty.

@@ -7,20 +7,14 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/bucket"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/lake"
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 func main() {
 	kit.StartEvent("lake", func(_ context.Context,
 		environment kit.Environment) (func(context.Context, trigger.Records) error, error) {
-		values, err := environment.Require("LAKE_DEFINITION", "LAKE_BUCKET")
-		if err != nil {
-			return nil, err
-		}
-		definition, err := schema.ParseLakeDefinition(values[0])
+		definition, objects, err := lake.Open(environment)
 		if err != nil {
 			return nil, err
 		}
@@ -28,8 +22,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		writer := lake.NewWriter(definition, bucket.New(environment.AWS, values[1], lake.ContentType).Put,
-			failures)
+		writer := lake.NewWriter(definition, objects.Put, failures)
 		writer.Log, writer.Metrics = environment.Log, environment.Metrics
 		return writer.Handle, nil
 	})
