@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
@@ -36,11 +35,7 @@ func (p position) start(partition, value, moment, id string) dynamo.Item {
 	if p == (position{}) {
 		return nil
 	}
-	return dynamo.Item{
-		partition: &types.AttributeValueMemberS{Value: value},
-		moment:    &types.AttributeValueMemberS{Value: dynamo.FormatTime(p.CreatedAt)},
-		id:        &types.AttributeValueMemberS{Value: p.ID},
-	}
+	return dynamo.Texts(map[string]string{partition: value, moment: dynamo.FormatTime(p.CreatedAt), id: p.ID})
 }
 
 // formatCursor writes a position for a caller to hand back. It contains the place in a list, never

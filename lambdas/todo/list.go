@@ -10,7 +10,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
@@ -89,9 +88,7 @@ func (s *Service) ListTasks(ctx context.Context, user string, f todo.TaskFilter)
 }
 
 func withDefaults(f todo.TaskFilter) todo.TaskFilter {
-	if f.Limit == 0 {
-		f.Limit = todo.DefaultPageSize
-	}
+	f.Limit = cmp.Or(f.Limit, todo.DefaultPageSize)
 	if f.Sort == todo.ByDefault {
 		f.Sort = todo.ByCreation
 		if f.DueFrom != "" || f.DueTo != "" || f.Overdue == todo.Yes {
@@ -204,11 +201,8 @@ func dueDates(f todo.TaskFilter, dueBefore todo.Date) (pattern string, bounds []
 func filterOf(f todo.TaskFilter, dueBefore todo.Date) expression.ConditionBuilder {
 	var filter expression.ConditionBuilder
 	and := func(wanted bool, condition expression.ConditionBuilder) {
-		switch {
-		case wanted && filter.IsSet():
-			filter = filter.And(condition)
-		case wanted:
-			filter = condition
+		if wanted {
+			filter = dynamo.And(filter, condition)
 		}
 	}
 	due := dynamo.Name("due_date")
@@ -256,19 +250,13 @@ func (s *Service) pages(ctx context.Context, user string, p plan, after string, 
 			end, all.next = idOf(part.next), part.next
 		}
 	}
-	merged := page{evaluated: all.evaluated, next: all.next}
-	order := make([]int, len(all.tasks))
-	for i := range order {
-		order[i] = i
+	// Both in one order, which is that of the ids.
+	slices.SortFunc(all.tasks, func(a, b todo.Task) int { return strings.Compare(b.ID, a.ID) })
+	slices.SortFunc(all.positions, func(a, b string) int { return strings.Compare(idOf(b), idOf(a)) })
+	if i := slices.IndexFunc(all.tasks, func(t todo.Task) bool { return t.ID < end }); i >= 0 {
+		all.tasks, all.positions = all.tasks[:i], all.positions[:i]
 	}
-	slices.SortFunc(order, func(a, b int) int { return strings.Compare(all.tasks[b].ID, all.tasks[a].ID) })
-	for _, i := range order {
-		if all.tasks[i].ID >= end {
-			merged.tasks = append(merged.tasks, all.tasks[i])
-			merged.positions = append(merged.positions, all.positions[i])
-		}
-	}
-	return merged, nil
+	return all, nil
 }
 
 // idOf is the task's id, with which a position ends.
@@ -283,10 +271,11 @@ func (s *Service) page(ctx context.Context, user string, p plan, after string, m
 	}
 	query := dynamo.Query{Values: append([]any{partition}, p.bounds...), Filter: p.filter, PageSize: most}
 	if after != "" {
-		query.StartAfter = dynamo.Item{"PK": text(taskPrefix + user), "SK": text(taskPrefix + idOf(after))}
+		key := map[string]string{"PK": taskPrefix + user, "SK": taskPrefix + idOf(after)}
 		if p.index != "" {
-			query.StartAfter[p.index+"PK"], query.StartAfter[sortKey] = text(partition), text(after)
+			key[p.index+"PK"], key[sortKey] = partition, after
 		}
+		query.StartAfter = dynamo.Texts(key)
 	}
 	read, err := s.DB.Page(ctx, p.pattern, query)
 	if err != nil {
@@ -303,5 +292,3 @@ func (s *Service) page(ctx context.Context, user string, p plan, after string, m
 	}
 	return part, nil
 }
-
-func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }

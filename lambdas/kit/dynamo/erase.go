@@ -110,9 +110,7 @@ func (db *DB) eraseItem(ctx context.Context, e Erasure, table schema.Table, item
 	// condition delete one item at the same time.
 	condition := expression.AttributeExists(Name(table.Key.Partition))
 	if e.If != nil {
-		if further := e.If(item); further.IsSet() {
-			condition = condition.And(further)
-		}
+		condition = And(condition, e.If(item))
 	}
 	_, err := Satisfied(db.Delete(ctx, e.Delete, key, condition))
 	return err
@@ -122,6 +120,15 @@ func (db *DB) eraseItem(ctx context.Context, e Erasure, table schema.Table, item
 func ending(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && time.Until(deadline) < eraseReserve
+}
+
+// Texts returns an item of text attributes, such as a key.
+func Texts(attributes map[string]string) Item {
+	item := make(Item, len(attributes))
+	for name, text := range attributes {
+		item[name] = &types.AttributeValueMemberS{Value: text}
+	}
+	return item
 }
 
 // Text returns a text attribute of an item, or "" if it is missing or has another type.

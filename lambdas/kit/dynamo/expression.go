@@ -23,6 +23,17 @@ func Equal(attribute string, value any) expression.ConditionBuilder {
 	return Name(attribute).Equal(expression.Value(value))
 }
 
+// And returns a condition that is true if both are. One that is not set counts as true.
+func And(condition, other expression.ConditionBuilder) expression.ConditionBuilder {
+	switch {
+	case !condition.IsSet():
+		return other
+	case !other.IsSet():
+		return condition
+	}
+	return condition.And(other)
+}
+
 // ExpiryAt returns the value of the time-to-live attribute of an item that expires at t: Unix seconds, rounded up, so
 // that nothing expires early.
 func ExpiryAt(t time.Time) int64 {

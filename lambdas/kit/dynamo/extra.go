@@ -72,13 +72,6 @@ func extends(table schema.Table, e expression.Expression) bool {
 	return false
 }
 
-func and(condition, other expression.ConditionBuilder) expression.ConditionBuilder {
-	if !condition.IsSet() {
-		return other
-	}
-	return condition.And(other)
-}
-
 func extraOf(table schema.Table, name string) (schema.ExtraAttribute, bool) {
 	i := slices.IndexFunc(table.Extra, func(a schema.ExtraAttribute) bool { return a.Name == name })
 	if i < 0 {

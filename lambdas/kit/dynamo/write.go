@@ -302,7 +302,7 @@ func (db *DB) prepare(w Write) (part prepared, err error) {
 	}
 	if part.Expression, err = w.expression(); err == nil && given == schema.UpdateItem {
 		if err = db.writable(table, updated(part.Expression)); err == nil && extends(table, part.Expression) {
-			w.condition = and(w.condition, expression.AttributeExists(Name(table.Key.Partition)))
+			w.condition = And(w.condition, expression.AttributeExists(Name(table.Key.Partition)))
 			part.Expression, err = w.expression()
 		}
 	}
