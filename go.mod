@@ -54,6 +54,7 @@ require (
 	golang.org/x/sync v0.22.0
 	golang.org/x/text v0.34.0
 	golang.org/x/time v0.15.0
+	golang.org/x/tools v0.48.0
 	pgregory.net/rapid v1.2.0
 )
 
@@ -107,7 +108,6 @@ require (
 	golang.org/x/lint v0.0.0-20241112194109-818c5a804067 // indirect
 	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/telemetry v0.0.0-20260708182218-49f421fb7959 // indirect
-	golang.org/x/tools v0.48.0 // indirect
 	golang.org/x/tools/cmd/godoc v0.1.0-deprecated // indirect
 	golang.org/x/tools/godoc v0.1.0-deprecated // indirect
 	golang.org/x/xerrors v0.0.0-20240903120638-7835f813f4da // indirect

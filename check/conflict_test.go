@@ -287,39 +287,6 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// TestNoConflicts: what looks alike and is not the same, and what only changes in place.
-func TestNoConflicts(t *testing.T) {
-	t.Parallel()
-	text := platforms(t)["todo.template.json"]
-	type resources = map[string]map[string]any
-	for name, change := range map[string]func(r resources){
-		"VariableInPlace": func(r resources) { set(t, r, aRoute, "GET /api/v1/tasks/{id}", "RouteKey") },
-		"AnotherRoute": func(r resources) {
-			r["New"] = map[string]any{"Type": "AWS::ApiGatewayV2::Route",
-				"Properties": map[string]any{"ApiId": map[string]any{"Ref": "TodoAPI20B34DFA"},
-					"RouteKey": "GET /api/v1/tasks/{path+}"}}
-		},
-		"AnotherAPI": func(r resources) {
-			r["New"] = map[string]any{"Type": "AWS::ApiGatewayV2::Stage",
-				"Properties": map[string]any{"ApiId": map[string]any{"Ref": "Another"}, "StageName": "$default"}}
-		},
-		"UnnamedQueue": func(r resources) {
-			r["New"] = map[string]any{"Type": "AWS::SQS::Queue", "Properties": map[string]any{}}
-		},
-		"BatchSize": func(r resources) { set(t, r, lakeMapping, 1, "BatchSize") },
-		"AnotherFunction": func(r resources) {
-			set(t, r, lakeMapping, map[string]any{"Ref": "TodoEraserC1D38E15X"}, "FunctionName")
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := check.Compare(parse(t, text), parse(t, mutate(t, text, change)), here); len(got) != 0 {
-				t.Errorf("got %+v", got)
-			}
-		})
-	}
-}
-
 // TestOppositeConditions: two of a key are not there at once.
 func TestOppositeConditions(t *testing.T) {
 	t.Parallel()
