@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -13,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/rhysd/actionlint"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v3"
 )
 
 // root is the folder of this repository.
@@ -146,9 +149,22 @@ func TestPublish(t *testing.T) {
 // Dependabot looks at each file in which this repository says what it uses.
 func TestDependabot(t *testing.T) {
 	t.Parallel()
-	folders, problems := checkDependabot(read(t, filepath.Join(root, ".github", "dependabot.yml")))
-	for _, problem := range problems {
-		t.Error("dependabot.yml:", problem)
+	text := read(t, filepath.Join(root, ".github", "dependabot.yml"))
+	if err := conforms("dependabot", string(text)); err != nil {
+		t.Fatal(err)
+	}
+	var configuration struct {
+		Updates []struct {
+			Kind        string `yaml:"package-ecosystem"`
+			Directories []string
+		}
+	}
+	if err := yaml.Unmarshal(text, &configuration); err != nil {
+		t.Fatal(err)
+	}
+	folders := map[string][]string{}
+	for _, update := range configuration.Updates {
+		folders[update.Kind] = append(folders[update.Kind], update.Directories...)
 	}
 	want := map[string][]string{"github-actions": {"/", "/.github/actions/setup"}}
 	kinds := map[string]string{"go.mod": "gomod", "package-lock.json": "npm", "requirements.txt": "pip"}
@@ -186,12 +202,12 @@ func TestForms(t *testing.T) {
 		t.Fatalf("got the forms %v, %v", files, err)
 	}
 	for _, file := range files {
-		check := checkForm
+		form := "form"
 		if filepath.Base(file) == "config.yml" {
-			check = checkChooser
+			form = "chooser"
 		}
-		for _, problem := range check(read(t, file)) {
-			t.Errorf("%s: %s", file, problem)
+		if err := conforms(form, string(read(t, file))); err != nil {
+			t.Errorf("%s: %v", file, err)
 		}
 	}
 	security := string(read(t, filepath.Join(root, "SECURITY.md")))
@@ -202,66 +218,87 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// conforms checks a document against testdata/FORM.json, and that no two elements of it have one label or id.
+func conforms(form, text string) error {
+	rules, err := jsonschema.NewCompiler().Compile("testdata/" + form + ".json")
+	if err != nil {
+		return err
+	}
+	var document any
+	var named struct {
+		Body []struct {
+			ID         string
+			Attributes struct{ Label string }
+		}
+	}
+	if err := errors.Join(yaml.Unmarshal([]byte(text), &document), yaml.Unmarshal([]byte(text), &named)); err != nil {
+		return err
+	}
+	seen := map[string]bool{"": true}
+	for _, element := range named.Body {
+		for _, name := range []string{element.ID, element.Attributes.Label} {
+			if seen[name] && name != "" {
+				err = errors.Join(err, fmt.Errorf("%q is there twice", name))
+			}
+			seen[name] = true
+		}
+	}
+	return errors.Join(err, rules.Validate(document))
+}
+
 // What GitHub refuses is found.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	const text = "\nbody:\n  - type: input\n    attributes:\n      label: Text\n"
-	const npm = "package-ecosystem: npm"
-	const links = "contact_links:\n  - {name: a, url: 'https://example.com'"
+	const head = "name: Bug\ndescription: It fails\n"
+	const text = "body:\n  - type: input\n    attributes:\n      label: Text\n"
+	const npm, links = "package-ecosystem: npm", "contact_links:\n  - {name: a, url: 'https://example.com'"
 	updates := func(of string) string { return "version: 2\nupdates:\n  - " + of + "\n" }
-	dependabot := func(content []byte) findings {
-		_, problems := checkDependabot(content)
-		return problems
-	}
-	for name, test := range map[string]struct {
-		check         func([]byte) findings
-		content, want string
-	}{
-		"FormOK":          {checkForm, "name: Bug\ndescription: It fails" + text, ""},
-		"FormName":        {checkForm, "description: It fails" + text, "name is missing"},
-		"FormDescription": {checkForm, "name: Bug" + text, "description is missing"},
-		"FormBody":        {checkForm, "name: Bug\ndescription: It fails\n", "body asks nothing"},
-		"FormKey":         {checkForm, "name: Bug\ndescription: It fails\nhello: you" + text, "field hello not found"},
-		"FormType": {checkForm, "name: Bug\ndescription: It fails" + strings.Replace(text, "input", "number", 1),
-			`body[0]: type "number"`},
-		"FormLabel": {checkForm, "name: Bug\ndescription: It fails" + strings.Replace(text, "Text", `""`, 1),
-			"body[0]: label is missing"},
-		"FormLabels": {checkForm, "name: Bug\ndescription: It fails" + text + strings.TrimPrefix(text, "\nbody:\n"),
-			`body[1]: label "Text" is there twice`},
-		"FormID": {checkForm, "name: Bug\ndescription: It fails" + text + "    id: a b\n", `body[0]: id "a b"`},
-		"FormText": {checkForm, "name: Bug\ndescription: It fails" + text + "  - type: markdown\n",
-			"body[1]: value is missing"},
-		"FormOptions": {checkForm, "name: Bug\ndescription: It fails" + strings.Replace(text, "input", "dropdown", 1),
-			"body[0]: options are missing"},
-		"ChooserOK":    {checkChooser, links + ", about: b}\n", ""},
-		"ChooserAbout": {checkChooser, links + "}\n", "about is missing"},
-		"ChooserKey":   {checkChooser, "blank_issues: false\n", "field blank_issues not found"},
-		"DependabotOK": {dependabot, updates("{" + npm + ", directory: /, schedule: {interval: daily}}"), ""},
-		"DependabotKind": {dependabot, updates("{package-ecosystem: go, directory: /, schedule: {interval: daily}}"),
-			`package-ecosystem "go"`},
-		"DependabotFolder": {dependabot, updates("{" + npm + ", schedule: {interval: daily}}"),
-			"directories are missing"},
-		"DependabotInterval": {dependabot, updates("{" + npm + ", directory: /}"), `interval ""`},
-		"DependabotVersion":  {dependabot, "updates: []\n", "version 0"},
-		"DependabotKey":      {dependabot, "version: 2\nupdate: []\n", "field update not found"},
-		"OwnersOK":           {checkOwners, "# who\n*.go @you @you/team you@example.com\n", ""},
-		"OwnersNone":         {checkOwners, "/schema/ maintainers\n", `line 1: owner "maintainers"`},
-		"OwnersPattern":      {checkOwners, "\n!/schema/ @you\n", `line 2: pattern "!/schema/"`},
+	for name, test := range map[string]struct{ form, text, want string }{
+		"FormOK":             {"form", head + text, ""},
+		"FormName":           {"form", "description: It fails\n" + text, "'name'"},
+		"FormDescription":    {"form", "name: Bug\n" + text, "'description'"},
+		"FormBody":           {"form", head + "body: []\n", "/body"},
+		"FormKey":            {"form", head + "hello: you\n" + text, "'hello'"},
+		"FormType":           {"form", head + strings.Replace(text, "input", "number", 1), "/body/0/type"},
+		"FormLabel":          {"form", head + strings.Replace(text, "Text", `""`, 1), "/body/0/attributes/label"},
+		"FormLabels":         {"form", head + text + strings.TrimPrefix(text, "body:\n"), `"Text" is there twice`},
+		"FormID":             {"form", head + text + "    id: a b\n", "/body/0/id"},
+		"FormText":           {"form", head + text + "  - {type: markdown, attributes: {}}\n", "'value'"},
+		"FormOptions":        {"form", head + strings.Replace(text, "input", "dropdown", 1), "'options'"},
+		"ChooserOK":          {"chooser", links + ", about: b}\n", ""},
+		"ChooserAbout":       {"chooser", links + "}\n", "'about'"},
+		"ChooserKey":         {"chooser", "blank_issues: false\n", "'blank_issues'"},
+		"DependabotOK":       {"dependabot", updates("{" + npm + ", directory: /, schedule: {interval: daily}}"), ""},
+		"DependabotKind":     {"dependabot", updates("package-ecosystem: go"), "/updates/0/package-ecosystem"},
+		"DependabotFolder":   {"dependabot", updates("{" + npm + ", schedule: {interval: daily}}"), "'directories'"},
+		"DependabotInterval": {"dependabot", updates("{" + npm + ", directory: /}"), "'schedule'"},
+		"DependabotVersion":  {"dependabot", "updates: []\n", "'version'"},
+		"DependabotKey":      {"dependabot", "version: 2\nupdate: []\n", "'update'"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := fmt.Sprint(test.check([]byte(test.content)))
-			if test.want == "" && got != "[]" || !strings.Contains(got, test.want) {
-				t.Errorf("got %s, want %q", got, test.want)
+			err := conforms(test.form, test.text)
+			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
 			}
 		})
 	}
 }
 
-// GitHub takes the file of owners, also while it names none.
+// owner matches a person, a team or an email address.
+var owner = regexp.MustCompile(`^(@[\w-]+(/[\w.-]+)?|\S+@\S+\.\S+)$`)
+
+// GitHub takes the file of owners, also while it names none ("About code owners").
 func TestOwners(t *testing.T) {
 	t.Parallel()
-	for _, problem := range checkOwners(read(t, filepath.Join(root, ".github", "CODEOWNERS"))) {
-		t.Error("CODEOWNERS:", problem)
+	for line := range strings.Lines(string(read(t, filepath.Join(root, ".github", "CODEOWNERS")))) {
+		rule, _, _ := strings.Cut(line, "#")
+		words := strings.Fields(rule)
+		for at, word := range words {
+			if at == 0 && strings.ContainsAny(word, "![]") || at > 0 && !owner.MatchString(word) {
+				t.Errorf("CODEOWNERS: %s: a pattern has no ! and no [ ], and an owner is @person, @organisation/team or "+
+					"an email address", line)
+			}
+		}
 	}
 }
