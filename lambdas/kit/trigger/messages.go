@@ -49,8 +49,8 @@ type Messages struct {
 	Plan []time.Duration
 	// Defer makes a received message come again after that time, as Queue.Defer of package queue does.
 	Defer func(ctx context.Context, receipt string, wait time.Duration) error
-	// GiveUp puts a message whose error matches [ErrHopeless] into the queue of failures at once, as Queue.GiveUp of package queue
-	// does. Nil: such a message comes again by the plan.
+	// GiveUp puts a message whose error matches [ErrHopeless] into the queue of failures at once, as Queue.GiveUp of
+	// package queue does. Nil: such a message comes again by the plan.
 	GiveUp func(ctx context.Context, message events.SQSMessage, cause error) error
 	// Failed is called for each failed message, possibly by several goroutines at once. Nil: nothing is called.
 	Failed func(ctx context.Context, message events.SQSMessage, attempt Attempt, err error)

@@ -58,6 +58,7 @@ func TestDocument(t *testing.T) {
 func TestDocumentShowsExtra(t *testing.T) {
 	t.Parallel()
 	httpapitest.ShowsExtra(t, lingible.Platform(), func(extra []schema.Extra) *kit.API {
-		return (&api.API{Service: &service.Service{}, Extra: extra, Limiter: httpapitest.Unlimited{}, Clock: began}).Handler()
+		return (&api.API{Service: &service.Service{}, Extra: extra, Limiter: httpapitest.Unlimited{},
+			Clock: began}).Handler()
 	})
 }

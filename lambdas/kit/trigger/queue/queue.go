@@ -39,8 +39,8 @@ func OfFailures(environment kit.Environment) (*Queue, error) {
 }
 
 // Send sends a message. In JSON, it escapes the characters that SQS refuses, which changes no value. The error is
-// [trigger.ErrRefusedText] for another text with such a character, and ErrBusy or ErrUnanswered of package retry if another
-// attempt may succeed.
+// [trigger.ErrRefusedText] for another text with such a character, and ErrBusy or ErrUnanswered of package retry if
+// another attempt may succeed.
 func (q *Queue) Send(ctx context.Context, body string) error {
 	body, err := trigger.Sendable(body)
 	if err != nil {

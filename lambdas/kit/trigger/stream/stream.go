@@ -9,8 +9,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/queue"
 )
 
-// Start starts a function that the stream of a table invokes, as [kit.StartResponder] does. setup gets a stream with the
-// function's queue of failures.
+// Start starts a function that the stream of a table invokes, as [kit.StartResponder] does. setup gets a stream with
+// the function's queue of failures.
 func Start(platform string, setup func(kit.Environment, *trigger.Stream) (trigger.Function, error)) {
 	kit.StartResponder(platform, func(_ context.Context, environment kit.Environment) (trigger.Function, error) {
 		failures, err := queue.OfFailures(environment)

@@ -206,7 +206,8 @@ type Publisher struct {
 }
 
 // NewPublisher returns a publisher on the bus.
-func NewPublisher(platform schema.Platform, bus *Bus, mapper trigger.EventMapper, filters publisher.Filters) *Publisher {
+func NewPublisher(platform schema.Platform, bus *Bus, mapper trigger.EventMapper,
+	filters publisher.Filters) *Publisher {
 	p := &Publisher{Failures: &Queue{}, Passed: map[string]*Passed{}}
 	tables, queues := map[string]string{}, map[string]trigger.Failures{}
 	for _, table := range platform.Database.Tables {

@@ -13,7 +13,8 @@ func SetHeaders(h http.Header, style, formAction string) {
 	digest := sha256.Sum256([]byte(style))
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+
-		base64.StdEncoding.EncodeToString(digest[:])+"'; base-uri 'none'; frame-ancestors 'none'; form-action "+formAction)
+		base64.StdEncoding.EncodeToString(digest[:])+"'; base-uri 'none'; frame-ancestors 'none'; form-action "+
+		formAction)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
