@@ -416,36 +416,3 @@ func TestTime(t *testing.T) {
 		}
 	}
 }
-
-// Under throttling nothing is lost: an attempt is refused, or it is stored and evaluated later.
-func TestThrottled(t *testing.T) {
-	t.Parallel()
-	w := claritytest.New(t)
-	ctx := retry.WithBudget(t.Context(), retry.NewBudget(2))
-	w.Tables.Wire.Answers(func(operation string) dynamotest.Answer {
-		if operation != "GetItem" {
-			return dynamotest.Throttled()
-		}
-		return dynamotest.Answer{}
-	})
-	if _, err := w.Submit(ctx, "ann", "", claritytest.Submission("This bridge")); !errors.Is(err, retry.ErrBusy) {
-		t.Errorf("got %v", err)
-	}
-	w.Tables.Wire.Answers(func(operation string) dynamotest.Answer {
-		if operation == "TransactWriteItems" {
-			return dynamotest.Canceled("TransactionConflict", "None")
-		}
-		return dynamotest.Answer{}
-	})
-	attempt, err := w.Submit(retry.WithBudget(t.Context(), retry.NewBudget(retry.ForCaller)), "ann", "",
-		claritytest.Submission("This bridge"))
-	if err != nil || attempt.EvaluationStatus != clarity.EvaluationPending {
-		t.Errorf("got %+v, %v", attempt, err)
-	}
-	w.Tables.Wire.Answers(nil)
-	w.Advance(6 * time.Minute)
-	if run, err := w.EvaluatePending(t.Context()); err != nil || run != (service.Run{Evaluated: 1}) ||
-		len(list(t, w, "ann", 10)) != 1 {
-		t.Errorf("got %+v, %v", run, err)
-	}
-}

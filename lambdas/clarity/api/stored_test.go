@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
@@ -179,17 +177,14 @@ func TestLease(t *testing.T) {
 	t.Parallel()
 	w := claritytest.New(t)
 	w.EvaluationTime = 2 * time.Second
-	keys := service.Keys(w.DB)
-	keys.Clock = w.Read
-	handler := (&api.API{Service: w.Service, Keys: keys, WorkTime: w.WorkTime(), Clock: w.Read,
-		Log: slog.New(slog.DiscardHandler)}).Handler()
+	handler := w.API()
 	w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) {
-		w.Tables.Recorder.Faults(func(schema.Action) error { return errors.New("the process is dead") }, nil)
+		w.Kill(0, false)
 		return claritytest.Good(), nil
 	})
 	body := claritytest.Submission("This bridge")
 	send(t, handler, "ann", "POST /attempts", body, "Idempotency-Key: k")
-	w.Tables.Recorder.Faults(nil, nil)
+	w.Heal()
 	w.Judge.Says(nil)
 	again := send(t, handler, "ann", "POST /attempts", body, "Idempotency-Key: k")
 	after, err := strconv.Atoi(again.Header().Get("Retry-After"))

@@ -156,5 +156,6 @@ func (w *World) Metrics() string { return w.metrics.String() }
 func (w *World) API() *kit.API {
 	keys := service.Keys(w.DB)
 	keys.Clock = w.Read
-	return (&api.API{Service: w.Service, Keys: keys, Log: slog.New(slog.DiscardHandler), Clock: w.Read}).Handler()
+	return (&api.API{Service: w.Service, Keys: keys, WorkTime: w.WorkTime(), Log: slog.New(slog.DiscardHandler),
+		Clock: w.Read}).Handler()
 }
