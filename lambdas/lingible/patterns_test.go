@@ -15,6 +15,12 @@ import (
 
 func second[T any](_ T, err error) error { return err }
 
+// is reports whether an error is of a type.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
 // What no operation reads finds the translation that operations store.
 func TestGetTranslation(t *testing.T) {
 	t.Parallel()

@@ -256,12 +256,12 @@ func TestQuizDailyLimit(t *testing.T) {
 	if _, err := quiz.EndQuiz(t.Context(), ann, sessionOf(t, w, ann)); err != nil {
 		t.Error(err)
 	}
-	if _, err := quiz.AskQuestion(t.Context(), ann, "", ""); !isUsage(err) {
+	if _, err := quiz.AskQuestion(t.Context(), ann, "", ""); !is[*lingible.UsageError](err) {
 		t.Errorf("after the end: got %v", err)
 	}
 	midnight := time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)
 	w.Advance(midnight.Add(-time.Millisecond).Sub(w.Read()))
-	if _, err := quiz.AskQuestion(t.Context(), ann, "", ""); !isUsage(err) {
+	if _, err := quiz.AskQuestion(t.Context(), ann, "", ""); !is[*lingible.UsageError](err) {
 		t.Errorf("before midnight: got %v", err)
 	}
 	w.Advance(time.Millisecond)
@@ -273,11 +273,6 @@ func TestQuizDailyLimit(t *testing.T) {
 		got.Limit != nil || got.Remaining != nil {
 		t.Errorf("got %+v", got)
 	}
-}
-
-func isUsage(err error) bool {
-	_, ok := errors.AsType[*lingible.UsageError](err)
-	return ok
 }
 
 // sessionOf is the active quiz of a caller.
@@ -369,21 +364,21 @@ func TestQuizEnds(t *testing.T) {
 	w.Advance(lingible.QuizIdle - time.Millisecond)
 	result := answer(t, quiz, ann, first, true)
 	w.Advance(lingible.QuizIdle - time.Millisecond)
-	second := ask(t, quiz, ann)
-	if second.SessionID != first.SessionID || status(first.SessionID) != lingible.QuizActive || result.Points != 1 {
-		t.Errorf("within 15 minutes: got %+v after %+v", second, first)
+	next := ask(t, quiz, ann)
+	if next.SessionID != first.SessionID || status(first.SessionID) != lingible.QuizActive || result.Points != 1 {
+		t.Errorf("within 15 minutes: got %+v after %+v", next, first)
 	}
 	w.Advance(lingible.QuizIdle)
 	if got := status(first.SessionID); got != lingible.QuizEnded {
 		t.Errorf("after 15 minutes: got %s", got)
 	}
-	if _, err := quiz.AnswerQuestion(t.Context(), ann, second.SessionID, second.ID, "a"); !errors.Is(err,
+	if _, err := quiz.AnswerQuestion(t.Context(), ann, next.SessionID, next.ID, "a"); !errors.Is(err,
 		lingible.ErrNoQuiz) {
 		t.Errorf("after 15 minutes: got %v", err)
 	}
 	third := ask(t, quiz, ann)
-	if third.SessionID == second.SessionID || status(second.SessionID) != lingible.QuizEnded {
-		t.Errorf("got %+v after %+v", third, second)
+	if third.SessionID == next.SessionID || status(next.SessionID) != lingible.QuizEnded {
+		t.Errorf("got %+v after %+v", third, next)
 	}
 	for range 2 {
 		got, err := quiz.EndQuiz(t.Context(), ann, third.SessionID)
@@ -398,7 +393,7 @@ func TestQuizEnds(t *testing.T) {
 	}
 	fourth := ask(t, quiz, ann)
 	// A quiz that ended by itself does not end the active one.
-	if _, err := quiz.EndQuiz(t.Context(), ann, second.SessionID); err != nil ||
+	if _, err := quiz.EndQuiz(t.Context(), ann, next.SessionID); err != nil ||
 		sessionOf(t, w, ann) != fourth.SessionID {
 		t.Errorf("got %v and %s", err, sessionOf(t, w, ann))
 	}
@@ -424,17 +419,15 @@ func TestQuizEnds(t *testing.T) {
 	}
 	w.Advance(time.Millisecond)
 	for name, err := range map[string]error{
-		"Progress":  errOf(quiz.QuizProgress(t.Context(), ann, fourth.SessionID)),
-		"End":       errOf(quiz.EndQuiz(t.Context(), ann, fourth.SessionID)),
-		"OtherUser": errOf(quiz.EndQuiz(t.Context(), w.Caller("bob"), fourth.SessionID)),
+		"Progress":  second(quiz.QuizProgress(t.Context(), ann, fourth.SessionID)),
+		"End":       second(quiz.EndQuiz(t.Context(), ann, fourth.SessionID)),
+		"OtherUser": second(quiz.EndQuiz(t.Context(), w.Caller("bob"), fourth.SessionID)),
 	} {
 		if !errors.Is(err, lingible.ErrNoQuiz) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
 }
-
-func errOf[T any](_ T, err error) error { return err }
 
 // Nothing is written for a user whose account is deleted, or on what was read before a change; and a
 // write whose answer is lost counts once.
@@ -462,7 +455,7 @@ func TestQuizConditions(t *testing.T) {
 	otherDay := next
 	otherDay.Question.Day = "2026-02-01"
 	asked := func(usage lingible.Usage, quiz lingible.QuizSession) error {
-		return errOf(service.StoreQuestion(w.Service, t.Context(), usage, quiz, 10))
+		return second(service.StoreQuestion(w.Service, t.Context(), usage, quiz, 10))
 	}
 	stale := map[string]error{
 		"AskedMeanwhile":    asked(usage, session),
@@ -484,11 +477,11 @@ func TestQuizConditions(t *testing.T) {
 		}
 	}
 	for name, err := range map[string]error{
-		"Question": errOf(quiz.AskQuestion(t.Context(), ann, "", "")),
-		"Answer":   errOf(quiz.AnswerQuestion(t.Context(), ann, session.ID, session.Question.ID, "a")),
-		"Progress": errOf(quiz.QuizProgress(t.Context(), ann, session.ID)),
-		"End":      errOf(quiz.EndQuiz(t.Context(), ann, session.ID)),
-		"History":  errOf(quiz.QuizHistory(t.Context(), ann)),
+		"Question": second(quiz.AskQuestion(t.Context(), ann, "", "")),
+		"Answer":   second(quiz.AnswerQuestion(t.Context(), ann, session.ID, session.Question.ID, "a")),
+		"Progress": second(quiz.QuizProgress(t.Context(), ann, session.ID)),
+		"End":      second(quiz.EndQuiz(t.Context(), ann, session.ID)),
+		"History":  second(quiz.QuizHistory(t.Context(), ann)),
 	} {
 		if !errors.Is(err, lingible.ErrUserDeleted) {
 			t.Errorf("%s of a deleted account: got %v", name, err)
@@ -583,21 +576,6 @@ func TestQuizOptions(t *testing.T) {
 	}
 	if len(places) != 4 {
 		t.Errorf("the right option is always among %v", places)
-	}
-}
-
-// Without a term, the quiz says what loads the first ones. A kind without a term is another matter.
-func TestQuizWithoutInitialData(t *testing.T) {
-	t.Parallel()
-	w := lingibletest.New(t)
-	quiz, ann := newQuiz(t, w), w.Premium(t, "ann")
-	if _, err := quiz.AskQuestion(t.Context(), ann, "", ""); !errors.Is(err, lingible.ErrNoTerms) ||
-		!strings.Contains(err.Error(), "onesynth seed lingible") {
-		t.Errorf("got %v", err)
-	}
-	if _, err := quiz.AskQuestion(t.Context(), ann, "", lingible.Praise); errors.Is(err, lingible.ErrNoTerms) ||
-		!errors.Is(err, lingible.ErrNoQuestion) {
-		t.Errorf("of a category: got %v", err)
 	}
 }
 

@@ -380,13 +380,8 @@ func TestListTrends(t *testing.T) {
 	}
 	for _, category := range lingible.TrendCategories()[1:] {
 		if _, err := trends.Trends(t.Context(), free,
-			lingible.TrendQuery{Category: category, Limit: 1}); !isSubscription(err) {
+			lingible.TrendQuery{Category: category, Limit: 1}); !is[*lingible.SubscriptionError](err) {
 			t.Errorf("%s: got %v", category, err)
 		}
 	}
-}
-
-func isSubscription(err error) bool {
-	_, ok := errors.AsType[*lingible.SubscriptionError](err)
-	return ok
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
@@ -34,44 +33,6 @@ func named(t *testing.T, w *lingibletest.World, sk string) (item map[string]any,
 		}
 	}
 	return nil, false
-}
-
-// The first request of a caller creates the user, once, however many come at the same time.
-func TestUserIsCreatedOnce(t *testing.T) {
-	t.Parallel()
-	w := lingibletest.New(t)
-	ann := w.Caller("ann#1")
-	var all sync.WaitGroup
-	for i := range 20 {
-		all.Go(func() {
-			var err error
-			switch i % 4 {
-			case 0:
-				_, err = w.Usage(t.Context(), ann)
-			case 1:
-				_, err = w.Profile(t.Context(), ann)
-			case 2:
-				_, err = w.Balance(t.Context(), ann)
-			case 3:
-				err = w.CreateUser(t.Context(), ann)
-			}
-			if err != nil {
-				t.Errorf("%d: %v", i, err)
-			}
-		})
-	}
-	all.Wait()
-	want := lingible.User{
-		ID: "ann#1", Email: "ann#1@example.com", Tier: lingible.Free, Status: lingible.Active,
-		CreatedAt: lingibletest.Began(), UpdatedAt: lingibletest.Began(),
-	}
-	user, err := w.Profile(t.Context(), ann)
-	if diff := cmp.Diff(want, user); diff != "" || err != nil {
-		t.Errorf("got %v (-want +got):\n%s", err, diff)
-	}
-	if items := w.Items(t, "Users"); len(items) != 2 {
-		t.Errorf("got %d items: %v", len(items), items)
-	}
 }
 
 // The check of a caller reads the usage once, for the first who asks for it. A deleted account is not admitted.
@@ -106,81 +67,28 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-// What is left follows the tier, the day in the zone of the calendar, and the last 24 hours.
-func TestBalance(t *testing.T) {
-	t.Parallel()
-	w := lingibletest.New(t)
-	ann := w.Caller("ann")
-	midnight := time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)
-	want := lingible.Balance{Tier: lingible.Free, DailyLimit: 10, DailyRemaining: 10, ResetDailyAt: midnight,
-		TextLength: 50, QuizLimit: 10}
-	check := func(when string) {
-		t.Helper()
-		got, err := w.Balance(t.Context(), ann)
-		if diff := cmp.Diff(want, got); diff != "" || err != nil {
-			t.Errorf("%s: got %v (-want +got):\n%s", when, err, diff)
-		}
-	}
-	check("at first")
-	if _, err := w.Upgrade(t.Context(), ann); err != nil {
-		t.Fatal(err)
-	}
-	want = lingible.Balance{Tier: lingible.Premium, DailyLimit: 100, DailyRemaining: 100, ResetDailyAt: midnight,
-		TextLength: 100, SubmissionLimit: 10}
-	check("premium")
-	w.Advance(midnight.Sub(w.Read()))
-	want.ResetDailyAt = midnight.Add(24 * time.Hour)
-	check("the next day")
-	usage := lingible.Usage{SubmittedAt: []time.Time{midnight.Add(-24 * time.Hour),
-		midnight.Add(-24*time.Hour + time.Millisecond), midnight}}
-	if got := len(usage.Submitted(midnight)); got != 2 {
-		t.Errorf("%d submissions count, want 2", got)
-	}
-}
-
-// An upgrade changes both items that have the tier, once; it moves the user in the index by tier,
-// which has profiles alone.
+// An upgrade moves the user in the index by tier, which has profiles alone. It is refused if the tiers that were read are
+// not those of the items any more.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
-	ann, bob := w.Caller("ann"), w.Caller("bob")
-	if _, err := w.Usage(t.Context(), bob); err != nil {
+	if _, err := w.Usage(t.Context(), w.Caller("bob")); err != nil {
 		t.Fatal(err)
 	}
-	w.Advance(time.Hour)
-	var all sync.WaitGroup
-	for range 10 {
-		all.Go(func() {
-			if user, err := w.Upgrade(t.Context(), ann); err != nil || user.Tier != lingible.Premium {
-				t.Errorf("got %+v, %v", user, err)
-			}
-		})
-	}
-	all.Wait()
-	upgraded := w.Read()
-	w.Advance(time.Hour)
-	user, err := w.Upgrade(t.Context(), ann)
-	if err != nil || user.Tier != lingible.Premium || !user.UpdatedAt.Equal(upgraded) {
-		t.Errorf("again: got %+v, %v", user, err)
-	}
-	if usage, err := w.Usage(t.Context(), ann); err != nil || usage.Tier != lingible.Premium {
-		t.Errorf("got %+v, %v", usage, err)
-	}
+	w.Premium(t, "ann")
 	for tier, want := range map[lingible.Tier]string{lingible.Free: "USER#bob PROFILE",
 		lingible.Premium: "USER#ann PROFILE"} {
 		var got []string
 		for item, err := range w.Tables.Items(t.Context(), "ListUsersByTier", dynamo.Query{Values: []any{tier}}) {
-			var key struct{ PK, SK string }
-			if err := errors.Join(err, attributevalue.UnmarshalMap(item, &key)); err != nil {
+			if err != nil {
 				t.Fatal(err)
 			}
-			got = append(got, key.PK+" "+key.SK)
+			got = append(got, dynamo.Text(item, "PK")+" "+dynamo.Text(item, "SK"))
 		}
 		if strings.Join(got, ", ") != want {
 			t.Errorf("%s: got %v, want %s", tier, got, want)
 		}
 	}
-	// The tiers that were read are not those of the items any more.
 	stale := lingible.User{ID: "ann", Tier: lingible.Free}
 	if err := service.StoreTier(w.Service, t.Context(), stale, lingible.Premium, w.Read()); !errors.Is(err,
 		retry.ErrStale) {

@@ -100,7 +100,7 @@ func TestDecisionHistories(t *testing.T) {
 					_, err = m.Vote(ctx, m.Caller(fmt.Sprint("voter ", voter)), submission.ID)
 				}
 				switch {
-				case isDecided(err):
+				case is[*lingible.DecidedError](err):
 					return "decided"
 				case errors.Is(err, lingible.ErrNotOpen):
 					return "not open"
@@ -307,7 +307,7 @@ func TestIndexIsBehind(t *testing.T) {
 		return func() error { return second(m.Reject(ctx, "admin", submission.ID)) }
 	}
 	m.afterRead(reject(rejected))
-	if _, err := m.Approve(ctx, "admin", rejected.ID); !isDecided(err) || m.terms()["other"] != 0 {
+	if _, err := m.Approve(ctx, "admin", rejected.ID); !is[*lingible.DecidedError](err) || m.terms()["other"] != 0 {
 		t.Errorf("read as pending: got %v", err)
 	}
 	votes := m.references("voter 0", "VOTE#")
@@ -521,10 +521,4 @@ func TestDeletedSubmitter(t *testing.T) {
 	if got := m.stored(submission); got.Upvotes != 0 || len(m.Items(t, "Submissions")) != 1 {
 		t.Errorf("got %+v", got)
 	}
-}
-
-// isDecided reports whether a submission was decided already.
-func isDecided(err error) bool {
-	_, is := errors.AsType[*lingible.DecidedError](err)
-	return is
 }

@@ -2,28 +2,11 @@ package api_test
 
 import (
 	"encoding/json"
-	"net/http"
-	"net/http/httptest"
 	"regexp"
-	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
-
-// request makes a request with a token of those claims.
-func request(handler http.Handler, method, path, body string, claims map[string]string,
-	header http.Header) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	for name, values := range header {
-		r.Header[name] = values
-	}
-	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, r.WithContext(kit.WithInvocation(r.Context(),
-		kit.Invocation{Claims: claims, SourceAddress: "203.0.113.7"})))
-	return w
-}
 
 // The document allows the terms that have a slug, among Unicode's first 256 characters.
 func TestTermPattern(t *testing.T) {

@@ -3,13 +3,11 @@ package api_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,8 +25,8 @@ import (
 func stored(w *lingibletest.World) *kit.API {
 	keys := w.Keys()
 	keys.Clock = w.Read
-	return (&api.API{Service: w.Service, Keys: keys, Limiter: w.Limiter(), Log: slog.New(slog.DiscardHandler),
-		Clock: w.Read}).Handler()
+	return (&api.API{Service: w.Service, Keys: keys, Limiter: w.Limiter(), WorkTime: 9 * time.Second,
+		Log: slog.New(slog.DiscardHandler), Clock: w.Read}).Handler()
 }
 
 // The answers of the routes of users and translations, in the very bytes of the wire. The command
@@ -40,6 +38,7 @@ func TestWire(t *testing.T) {
 			t.Fatalf("there is no command %s", command)
 		}
 		w := lingibletest.New(t)
+		w.Know()
 		return stored(w), w.World
 	}}.Run(t, "testdata/wire.txt")
 }
@@ -66,7 +65,9 @@ func TestRefusedTranslation(t *testing.T) {
 	w.Language, w.Log = w.Lexicon, logger
 	ann := w.Premium(t, "ann")
 	handler := (&api.API{Service: w.Service, Limiter: refusing{}, Log: logger, Clock: w.Read}).Handler()
-	got := request(handler, "POST", "/translate", `{"text":"no cap"}`, map[string]string{"sub": "ann"}, nil)
+	got := httptest.NewRecorder()
+	handler.ServeHTTP(got, httptest.NewRequestWithContext(kit.WithInvocation(t.Context(), kit.Invocation{
+		Claims: map[string]string{"sub": "ann"}}), "POST", "/translate", strings.NewReader(`{"text":"no cap"}`)))
 	balance, err := w.Balance(t.Context(), ann)
 	if got.Code != http.StatusTooManyRequests || err != nil || balance.DailyUsed != 0 ||
 		len(w.Items(t, "Translations")) != 0 || len(w.Items(t, "Trending")) != 0 || log.Len() > 0 {
@@ -78,41 +79,34 @@ func TestRefusedTranslation(t *testing.T) {
 func TestLease(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
-	keys := w.Keys()
-	keys.Clock = w.Read
-	handler := (&api.API{Service: w.Service, Keys: keys, Limiter: httpapitest.Unlimited{}, WorkTime: 9 * time.Second,
-		Log: slog.New(slog.DiscardHandler), Clock: w.Read}).Handler()
+	handler := stored(w)
 	w.Premium(t, "ann")
-	translate := func(ctx context.Context) *httptest.ResponseRecorder {
-		r := httptest.NewRequestWithContext(ctx, "POST", "/translate", strings.NewReader(`{"text":"no cap"}`))
+	translate := func() *httptest.ResponseRecorder {
+		r := httptest.NewRequest("POST", "/translate", strings.NewReader(`{"text":"no cap"}`))
 		r.Header.Set("Idempotency-Key", "k")
 		recorder := httptest.NewRecorder()
-		handler.ServeHTTP(recorder, r.WithContext(
-			kit.WithInvocation(ctx, kit.Invocation{Claims: map[string]string{"sub": "ann"}})))
+		handler.ServeHTTP(recorder, r.WithContext(kit.WithInvocation(r.Context(),
+			kit.Invocation{Claims: map[string]string{"sub": "ann"}, SourceAddress: "203.0.113.7"})))
 		return recorder
 	}
-	errDead := errors.New("the process is dead")
-	var dead atomic.Bool
-	w.Tables.Recorder.Faults(func(operation schema.Action) error {
-		// The transaction stores the translation, under the key that is claimed.
-		if operation == schema.TransactWriteItems || dead.Load() {
-			dead.Store(true)
-			return errDead
+	// The transaction stores the translation, under the key that is claimed.
+	w.Recorder.Faults(func(action schema.Action) error {
+		if action != schema.TransactWriteItems {
+			return nil
 		}
-		return nil
+		w.Kill(0, false)
+		return worldtest.ErrKilled
 	}, nil)
-	ctx, cancel := context.WithTimeout(t.Context(), 14*time.Second)
-	defer cancel()
-	translate(ctx)
-	w.Tables.Recorder.Faults(nil, nil)
-	again := translate(t.Context())
+	translate()
+	w.Heal()
+	again := translate()
 	after, err := strconv.Atoi(again.Header().Get("Retry-After"))
 	if again.Code != http.StatusConflict || err != nil || after > 11 {
 		t.Errorf("got %d %s, Retry-After %s; want 409, and 11 seconds at most", again.Code, again.Body,
 			again.Header().Get("Retry-After"))
 	}
 	w.Advance(time.Duration(after) * time.Second)
-	if last := translate(t.Context()); last.Code != http.StatusOK {
+	if last := translate(); last.Code != http.StatusOK {
 		t.Errorf("then: got %d %s", last.Code, last.Body)
 	}
 }
