@@ -68,8 +68,8 @@ func TestWritesKeepExtra(t *testing.T) {
 		t.Fatal(complete, err)
 	}
 	late := expression.Set(dynamo.Name("added_task"), expression.Value("late"))
-	written, err := dynamo.Satisfied(w.As(t, dynamotest.Team).Update(ctx, "SetExtra", []any{taskKey[0], taskKey[1]}, late,
-		expression.ConditionBuilder{}, nil))
+	written, err := dynamo.Satisfied(w.As(t, dynamotest.Team).Update(ctx, "SetExtra",
+		[]any{taskKey[0], taskKey[1]}, late, expression.ConditionBuilder{}, nil))
 	if written || err != nil {
 		t.Errorf("a late write made an item of a deleted user: %t, %v", written, err)
 	}

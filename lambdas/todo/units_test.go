@@ -60,7 +60,8 @@ func TestWriteUnits(t *testing.T) {
 			must(t, err)
 		}
 		ledger := w.Tables.Writes(t, todo.Platform().Database, func() {
-			claim, _, err := w.IdempotencyKeys.Begin(t.Context(), "ada", test.name, []byte("request"), idempotency.Deferred)
+			claim, _, err := w.IdempotencyKeys.Begin(t.Context(), "ada", test.name, []byte("request"),
+				idempotency.Deferred)
 			must(t, err)
 			must(t, test.do(idempotency.WithClaim(t.Context(), claim, func(any) (idempotency.Response, error) {
 				return idempotency.Response{Status: 201}, nil

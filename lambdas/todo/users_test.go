@@ -601,7 +601,8 @@ func TestDeletionAgain(t *testing.T) {
 	w := newWorld(t)
 	w.user(t, "ada")
 	for _, again := range []bool{false, true} {
-		_, replayed, err := idempotency.Request{Keys: w.IdempotencyKeys, Scope: "ada", Key: "delete", Claim: idempotency.WithWrite,
+		_, replayed, err := idempotency.Request{Keys: w.IdempotencyKeys, Scope: "ada", Key: "delete",
+			Claim:  idempotency.WithWrite,
 			Answer: func(any) (idempotency.Response, error) { return idempotency.Response{Status: 204}, nil },
 		}.Do(t.Context(), func(ctx context.Context) (any, error) { return w.DeleteUser(ctx, "ada") })
 		if replayed != again || err != nil {

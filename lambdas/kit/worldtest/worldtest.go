@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -28,6 +29,7 @@ type World struct {
 
 	mutex sync.Mutex
 	now   time.Time
+	left  atomic.Int64 // faults that no request has met
 }
 
 // New returns a world at a moment.
@@ -86,12 +88,14 @@ func (w *World) Items(t testing.TB, table string) (items []map[string]any) {
 // ErrKilled is the error of a request whose process is dead.
 var ErrKilled = errors.New("the process is dead")
 
-// Kill ends the process after n requests: all later ones fail. With lost, the engine carries out the one after them, and
-// only its answer fails.
+// Kill ends the process after n requests: all later ones fail. With lost, the engine carries out the one after them,
+// and only its answer fails.
 func (w *World) Kill(n int, lost bool) {
 	var made atomic.Int64
+	w.left.Store(1)
 	count := func(schema.Action) error {
 		if int(made.Add(1)) > n {
+			w.left.Store(0)
 			return ErrKilled
 		}
 		return nil
@@ -118,16 +122,17 @@ func (w *World) Meanwhile(do ...func()) {
 
 // Cancel has the engine cancel the next n transactions, for a reason at their first write.
 func (w *World) Cancel(n int, reason string) {
-	w.refuse(n, schema.TransactWriteItems, dynamotest.Canceled(reason))
+	w.refuse(n, dynamotest.Canceled(reason), func(action schema.Action) bool { return action == schema.TransactWriteItems })
 }
 
-// refuse gives the next n attempts of an action this answer; without one, those of any action.
-func (w *World) refuse(n int, action schema.Action, answer dynamotest.Answer) {
+// refuse gives the next n attempts, of the actions that meet it, this answer.
+func (w *World) refuse(n int, answer dynamotest.Answer, meets func(schema.Action) bool) {
+	w.left.Store(int64(n))
 	w.Wire.Answers(func(operation string) dynamotest.Answer {
-		if n == 0 || action != "" && operation != string(action) {
+		if w.left.Load() == 0 || !meets(schema.Action(operation)) {
 			return dynamotest.Answer{}
 		}
-		n--
+		w.left.Add(-1)
 		return answer
 	})
 }
@@ -138,11 +143,13 @@ func (w *World) refuse(n int, action schema.Action, answer dynamotest.Answer) {
 func (w *World) Fault(name string, n int) bool {
 	switch name {
 	case "throttled":
-		w.refuse(n, "", dynamotest.Throttled())
+		w.refuse(n, dynamotest.Throttled(), func(schema.Action) bool { return true })
 	case "conflict":
 		w.Cancel(n, "TransactionConflict")
 	case "lost":
-		w.Wire.Lose(n)
+		w.refuse(n, dynamotest.Answer{Done: true, Err: io.ErrUnexpectedEOF}, func(action schema.Action) bool {
+			return action != schema.GetItem && action != schema.Query
+		})
 	case "killed":
 		w.Kill(n, false)
 	default:
@@ -151,10 +158,11 @@ func (w *World) Fault(name string, n int) bool {
 	return true
 }
 
-// Heal ends all faults.
-func (w *World) Heal() {
+// Heal ends all faults, and returns how many of the last [World.Fault] no request has met.
+func (w *World) Heal() (left int64) {
 	w.Wire.Answers(nil)
 	w.Recorder.Faults(nil, nil)
+	return w.left.Swap(0)
 }
 
 // Claim begins a request with a key. The context's first write keeps an answer to it: the type of its result.

@@ -37,12 +37,12 @@ func newWire(keys idempotency.Claims, log *slog.Logger) *kit.API {
 	return (&api.API{Service: &service.Service{}, Keys: keys, Clock: began, Log: log}).Handler()
 }
 
-// The answers of every route, in the very bytes of the wire. The commands of the script:
-// "stored" starts a platform with its table, whose items have to agree after each request, "hurried" leaves it so
-// little time that long work stops, until "unhurried"; "fails NAME" starts one whose operations fail with that error, and
-// "keys NAME" one whose keys do. "more" ends each operation as a deletion of some tasks does. Of a platform with its table,
-// "events" are what its changes have published, "metrics" what it has counted, and "erase" hands all changes to the
-// eraser, with little time if "hurried" follows.
+// The answers of every route, in the very bytes of the wire. The commands of the script: "stored" starts a platform
+// with its table, whose items have to agree after each request, "hurried" leaves it so little time that long work
+// stops, until "unhurried"; "fails NAME" starts one whose operations fail with that error, and "keys NAME" one whose
+// keys do. "more" ends each operation as a deletion of some tasks does. Of a platform with its table, "events" are what
+// its changes have published, "metrics" what it has counted, and "erase" hands all changes to the eraser, with little
+// time if "hurried" follows.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	failures := map[string]error{
@@ -54,7 +54,7 @@ func TestWire(t *testing.T) {
 	var records func() []json.RawMessage
 	var metrics bytes.Buffer
 	var eraser *service.Service
-	httpapitest.Script{Key: schema.KeyHeader, Start: func(t *testing.T, command string) (http.Handler, *worldtest.World) {
+	start := func(t *testing.T, command string) (http.Handler, *worldtest.World) {
 		what, argument, _ := strings.Cut(command, " ")
 		err, known := failures[argument]
 		switch {
@@ -101,7 +101,8 @@ func TestWire(t *testing.T) {
 		}
 		t.Fatalf("there is no command %s", command)
 		return nil, nil
-	}, Verbs: map[string]func(string) string{
+	}
+	httpapitest.Script{Key: schema.KeyHeader, Start: start, Verbs: map[string]func(string) string{
 		"erase": func(hurried string) (lines string) {
 			ctx := t.Context()
 			if hurried != "" {

@@ -23,8 +23,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 )
 
-// Script is a platform that a file makes requests of, one after the other. The answers are compared with the file's, byte
-// for byte: status, headers and body. The flag -update writes the answers into the file instead.
+// Script is a platform that a file makes requests of, one after the other. The answers are compared with the file's,
+// byte for byte: status, headers and body. The flag -update writes the answers into the file instead.
 //
 // A case is a few lines:
 //
@@ -36,9 +36,9 @@ import (
 //	< 200; Content-Type: application/json; Etag: "2"
 //	< {"task_id":"<id 1>","title":"Plants",…}
 //
-// A request is a line "METHOD /path", with its caller "as ann", or "as ann of staff, operators" if the caller has groups;
-// then its headers, and its body in one line after "> ". Its answer follows in lines that begin with "<". Lines that begin
-// with "#" are comments. Other lines begin with "! ":
+// A request is a line "METHOD /path", with its caller "as ann", or "as ann of staff, operators" if the caller has
+// groups; then its headers, and its body in one line after "> ". Its answer follows in lines that begin with "<". Lines
+// that begin with "#" are comments. Other lines begin with "! ":
 //
 //	! advance 1m                  the clock moves on
 //	! at 2026-02-03T00:00:00Z     the clock moves to this moment
@@ -50,21 +50,22 @@ import (
 //	! stored TABLE KEY            the items whose key, its values joined by a blank, is KEY or begins with "KEY "
 //	! events                      a verb of Verbs, answered with its lines, sorted
 //
-// Any other line is a command of Start. A fault ends with the next request or verb of Verbs. "at once" is answered with the
-// number of answers of each status, such as "1 × 201 | 19 × 409"; <n> in the request is the number of each one, from 1.
+// Any other line is a command of Start. The next request or verb of Verbs has to meet the fault before it. "at once" is
+// answered with the number of answers of each status, such as "1 × 201 | 19 × 409"; <n> in the request is the number of
+// each one, from 1.
 //
 // The file has <id 1>, <cursor 1>, <handed 1> and so on for the random UUIDs and what is signed (next_cursor, handed)
 // in answers, in the order of first appearance after a command. Requests and verbs name them likewise. In a request
 // <x*300> is 300 times x.
 type Script struct {
-	// Start carries out a command. It returns the handler of the next requests, and the world whose clock and tables the
-	// verbs change; nil: the world stays.
+	// Start carries out a command. It returns the handler of the next requests, and the world whose clock and tables
+	// the verbs change; nil: the world stays.
 	Start func(t *testing.T, command string) (http.Handler, *worldtest.World)
 	// As gives a request its caller, if it reports so. Otherwise, and if it is nil, the caller is the subject of a
 	// verified token.
 	As func(r *http.Request, caller string) bool
-	// Key is the name of a header that each write has with a value of its own, if the file gives none. A header without a
-	// value is not sent.
+	// Key is the name of a header that each write has with a value of its own, if the file gives none. A header without
+	// a value is not sent.
 	Key string
 	// Verbs have further verbs. Each gets what follows it, and returns the lines of its answer.
 	Verbs map[string]func(argument string) (lines string)
@@ -100,7 +101,8 @@ type running struct {
 	handler http.Handler
 	world   *worldtest.World
 	names   names
-	// requests counts those so far, and times is how often the next one is made at once; 0: once, and its answer is shown.
+	// requests counts those so far, and times is how often the next one is made at once; 0: once, and its answer is
+	// shown.
 	requests, times int
 	faulty          bool
 	after           strings.Builder
@@ -166,9 +168,12 @@ func (r *running) verb(text string) {
 	}
 }
 
+// heal ends the fault of a request or a verb, which must have met it.
 func (r *running) heal() {
 	if r.faulty {
-		r.world.Heal()
+		if left := r.world.Heal(); left > 0 {
+			r.t.Errorf("after request %d: %d of its faults are left", r.requests, left)
+		}
 	}
 	r.faulty = false
 }
