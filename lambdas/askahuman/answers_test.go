@@ -34,7 +34,8 @@ func seen(r askahuman.Response) askahuman.Response {
 	}
 }
 
-func checkSubmitResponse(t *testing.T, s *platform) {
+func TestSubmitResponse(t *testing.T) {
+	s := newFew(t)
 	q := questionAt("agent", ten)
 	mustCreate(t, s, q)
 	want := q
@@ -67,7 +68,8 @@ func checkSubmitResponse(t *testing.T, s *platform) {
 	wantEqual(t, "answers to another question", answersOf(t, s, questionAt("agent", ten).ID), nil)
 }
 
-func checkSubmitRefused(t *testing.T, s *platform) {
+func TestSubmitResponseRefused(t *testing.T) {
+	s := newFew(t)
 	for name, test := range map[string]struct {
 		prepare func(t *testing.T, q askahuman.Question)
 		at      time.Duration
@@ -111,9 +113,10 @@ func checkSubmitRefused(t *testing.T, s *platform) {
 	}
 }
 
-// checkSubmitStale checks that stats are written only on the version that was read. A changed count of
+// TestSubmitResponseStale checks that stats are written only on the version that was read. A changed count of
 // the question is not always stale, but must never be lost.
-func checkSubmitStale(t *testing.T, s *platform) {
+func TestSubmitResponseStale(t *testing.T) {
+	s := newFew(t)
 	first, second := questionAt("agent", ten), questionAt("agent", ten)
 	mustCreate(t, s, first, second)
 	stats := statsOf(t, s, person(0))
@@ -146,10 +149,11 @@ func checkSubmitStale(t *testing.T, s *platform) {
 	}
 }
 
-// checkSubmitHalfWay checks that no answer is stored with points for a question under
+// TestSubmitResponseHalfWay checks that no answer is stored with points for a question under
 // half of its answers when it no longer is, also where the answer that makes half
 // is the last but one.
-func checkSubmitHalfWay(t *testing.T, s *platform) {
+func TestSubmitResponseHalfWay(t *testing.T) {
+	s := newFew(t)
 	for _, required := range []int{2, 3, 4, 5} {
 		q := questionAt("agent", ten)
 		q.RequiredResponses = required
@@ -168,11 +172,12 @@ func checkSubmitHalfWay(t *testing.T, s *platform) {
 	}
 }
 
-func checkLastAnswerGivesPlaceBack(t *testing.T, s *platform) {
+func TestSubmitResponseLastGivesPlaceBack(t *testing.T) {
+	s := newFew(t)
 	q := questionAt("agent", ten)
 	q.RequiredResponses = 2
 	mustCreate(t, s, q)
-	for range checkedQuota - 1 {
+	for range fewOpen - 1 {
 		mustCreate(t, s, questionAt("agent", ten))
 	}
 	mustSubmit(t, s, q.ID, person(0), ten)
@@ -182,7 +187,8 @@ func checkLastAnswerGivesPlaceBack(t *testing.T, s *platform) {
 	wantError(t, s.createQuestion(t.Context(), questionAt("agent", ten)), askahuman.ErrQuotaExceeded)
 }
 
-func checkRecentAnswers(t *testing.T, s *platform) {
+func TestRecentAnswers(t *testing.T) {
+	s := newFew(t)
 	var want []askahuman.Response
 	for i := range 6 {
 		q := questionAt("agent", ten)
@@ -221,7 +227,8 @@ func (a answering) handed() bool { return a.person%2 == 0 }
 // Each is told what could be if one answered after the other: as many answers are stored as a question takes, one of
 // each person, with points by their order; of the others, those to whom it was handed have the points of a late answer,
 // once. A person's points are the sum of them.
-func checkAnswerHistories(t *testing.T, s *platform) {
+func TestAnswerHistories(t *testing.T) {
+	s := newFew(t)
 	const people = 12
 	places := []int{1, 2, 5, people + 1}
 	var asked []askahuman.Question
@@ -231,7 +238,7 @@ func checkAnswerHistories(t *testing.T, s *platform) {
 		mustCreate(t, s, q)
 		asked = append(asked, q)
 	}
-	s.moveTo(ten.Add(time.Minute))
+	s.MoveTo(ten.Add(time.Minute))
 	// The state has a bit for each person who has answered, and another one for each late answer.
 	const late = 16
 	h := historytest.New(historytest.Model[uint32, answering]{
@@ -266,9 +273,9 @@ func checkAnswerHistories(t *testing.T, s *platform) {
 	}
 	words, died := "An answer that is neither short nor long.", errors.New("the process is dead")
 	var told [people]struct{ points, unknown atomic.Int64 }
-	s.tables.Wire.Answers(dynamotest.Refusing)
+	s.Tables.Wire.Answers(dynamotest.Refusing)
 	dies := dynamotest.Dying(died)
-	s.tables.Recorder.Faults(dies, dies)
+	s.Tables.Recorder.Faults(dies, dies)
 	h.Together(people, 12, func(_, number int) (answering, func() string) {
 		in := answering{rand.IntN(people), number % len(asked)}
 		if number > 8 {
@@ -295,8 +302,8 @@ func checkAnswerHistories(t *testing.T, s *platform) {
 			return fmt.Sprint(got.PointsEarned, " points, ", got.Answers == 1, got.Completed)
 		}
 	})
-	s.tables.Wire.Answers(nil)
-	s.tables.Recorder.Faults(nil, nil)
+	s.Tables.Wire.Answers(nil)
+	s.Tables.Recorder.Faults(nil, nil)
 	for i, q := range asked {
 		h.Call(0, answering{-1, i}, func() string { return look(i) })
 		if stored, counted := len(answersOf(t, s, q.ID)), mustRead(t, s, q.ID).CurrentResponses; stored != counted {

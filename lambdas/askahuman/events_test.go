@@ -27,8 +27,8 @@ func TestHistoriesYieldTheirEvents(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			h := &questionHistory{platform: newPlatform(t), random: rand.New(rand.NewPCG(seed, 1))}
-			questions := triggertest.Stream(t, askahuman.Platform(), h.tables, "Questions")
-			reports := triggertest.Stream(t, askahuman.Platform(), h.tables, "Reports")
+			questions := triggertest.Stream(t, askahuman.Platform(), h.Tables, "Questions")
+			reports := triggertest.Stream(t, askahuman.Platform(), h.Tables, "Reports")
 			for range 60 {
 				h.step(t)
 			}
@@ -36,18 +36,9 @@ func TestHistoriesYieldTheirEvents(t *testing.T) {
 			publisher := triggertest.NewPublisher(askahuman.Platform(), bus, EventsOf, nil)
 			var got []string
 			for _, e := range publisher.Tell(t, bus, h.random, append(questions(), reports()...)) {
-				var f struct {
-					Question string `json:"question_id"`
-					Response string `json:"response_id"`
-					Status   askahuman.Status
-					Current  int `json:"current_responses"`
-					Hidden   bool
-					Reason   string
-					By       string
-					Reports  int
-				}
-				OK(t, json.Unmarshal([]byte(e.Detail), &f))
-				got, told[e.DetailType] = append(got, fmt.Sprint(e.DetailType, f)), true
+				var d detail
+				OK(t, json.Unmarshal([]byte(e.Detail), &d))
+				got, told[e.DetailType] = append(got, fmt.Sprint(e.DetailType, d)), true
 			}
 			slices.Sort(got)
 			slices.Sort(h.want)
@@ -72,17 +63,19 @@ type questionHistory struct {
 	want   []string
 }
 
-func (h *questionHistory) note(name, question, response string, status askahuman.Status, current int, hidden bool,
-	reason, by string, reports int) {
-	h.want = append(h.want, name+fmt.Sprint(struct {
-		Question, Response string
-		Status             askahuman.Status
-		Current            int
-		Hidden             bool
-		Reason, By         string
-		Reports            int
-	}{question, response, status, current, hidden, reason, by, reports}))
+// detail is what this test reads of an event.
+type detail struct {
+	Question string `json:"question_id"`
+	Response string `json:"response_id"`
+	Status   askahuman.Status
+	Current  int `json:"current_responses"`
+	Hidden   bool
+	Reason   string
+	By       string
+	Reports  int
 }
+
+func (h *questionHistory) note(event string, d detail) { h.want = append(h.want, fmt.Sprint(event, d)) }
 
 func (h *questionHistory) step(t *testing.T) {
 	t.Helper()
@@ -90,7 +83,7 @@ func (h *questionHistory) step(t *testing.T) {
 		h.open, h.done, h.counts = map[string]int{}, map[string]bool{}, map[string]int{}
 	}
 	ctx := t.Context()
-	h.moveTo(h.now.Add(time.Duration(h.random.IntN(4)) * time.Minute))
+	h.MoveTo(h.Now().Add(time.Duration(h.random.IntN(4)) * time.Minute))
 	action := h.random.IntN(12)
 	if len(h.asked) == 0 || action < 3 {
 		ask := askahuman.Ask{Prompt: awkward, Type: askahuman.TypeText, MinResponses: new(2),
@@ -100,13 +93,13 @@ func (h *questionHistory) step(t *testing.T) {
 		}
 		q := Must(h.Ask(ctx, "agent", ask))(t)
 		h.asked, h.open[q.ID] = append(h.asked, q.ID), 0
-		h.note(askahuman.QuestionAsked, q.ID, "", "", 0, false, "", "", 0)
+		h.note(askahuman.QuestionAsked, detail{Question: q.ID})
 		return
 	}
 	id, by := h.asked[h.random.IntN(len(h.asked))], person(h.random.IntN(4))
-	q := Must(h.people.question(ctx, id, h.now))(t)
+	q := Must(h.people.question(ctx, id, h.Now()))(t)
 	current, answers := h.open[id]
-	due := answers && !h.now.Before(time.Time(q.Deadline))
+	due := answers && !h.Now().Before(time.Time(q.Deadline))
 	switch action {
 	case 3, 4, 5, 6:
 		answer := askahuman.Answer{QuestionID: id, Text: new("yes")}
@@ -122,26 +115,26 @@ func (h *questionHistory) step(t *testing.T) {
 		if receipt.Completed {
 			status = askahuman.StatusClosed
 		}
-		h.note(askahuman.QuestionAnswered, id, "", status, current+1, false, "", "", 0)
+		h.note(askahuman.QuestionAnswered, detail{Question: id, Status: status, Current: current + 1})
 		if receipt.Completed {
 			delete(h.open, id)
-			h.note(askahuman.QuestionClosed, id, "", askahuman.StatusClosed, current+1, false, "", "", 0)
+			h.note(askahuman.QuestionClosed, detail{Question: id, Status: askahuman.StatusClosed, Current: current + 1})
 		}
 	case 7:
 		if h.Close(ctx, "agent", id) == nil && answers && !due {
 			delete(h.open, id)
-			h.note(askahuman.QuestionClosed, id, "", askahuman.StatusClosed, current, false, "", "", 0)
+			h.note(askahuman.QuestionClosed, detail{Question: id, Status: askahuman.StatusClosed, Current: current})
 		} else if due {
 			delete(h.open, id)
-			h.note(askahuman.QuestionExpired, id, "", askahuman.StatusExpired, current, false, "", "", 0)
+			h.note(askahuman.QuestionExpired, detail{Question: id, Status: askahuman.StatusExpired, Current: current})
 		}
 	case 8, 9:
 		if !due {
 			return
 		}
-		if ended := Must(h.notifying.endQuestion(ctx, q, h.now))(t); ended {
+		if ended := Must(h.notifying.endQuestion(ctx, q, h.Now()))(t); ended {
 			delete(h.open, id)
-			h.note(askahuman.QuestionExpired, id, "", askahuman.StatusExpired, current, false, "", "", 0)
+			h.note(askahuman.QuestionExpired, detail{Question: id, Status: askahuman.StatusExpired, Current: current})
 		}
 	case 10:
 		Must(h.people.ReportByPerson(ctx, by, askahuman.PersonReport{QuestionID: &id, Reason: "spam",
@@ -149,7 +142,7 @@ func (h *questionHistory) step(t *testing.T) {
 		if !h.done[id+by] {
 			h.done[id+by] = true
 			h.counts[id]++
-			h.note(askahuman.ContentReported, id, "", "", 0, false, "spam", "person", h.counts[id])
+			h.note(askahuman.ContentReported, detail{Question: id, Reason: "spam", By: "person", Reports: h.counts[id]})
 		}
 	case 11:
 		if due {
@@ -158,7 +151,8 @@ func (h *questionHistory) step(t *testing.T) {
 		OK(t, h.moderating(t).HideQuestion(ctx, as("operator"), id, true))
 		if answers {
 			delete(h.open, id)
-			h.note(askahuman.QuestionClosed, id, "", askahuman.StatusClosed, current, true, "", "", 0)
+			h.note(askahuman.QuestionClosed, detail{Question: id, Status: askahuman.StatusClosed, Current: current,
+				Hidden: true})
 		}
 	}
 }

@@ -17,19 +17,19 @@ func TestWritesKeepExtra(t *testing.T) {
 	now := start
 	m := &moderated{t, &Service{DB: tables.DB, Clock: func() time.Time { return now }}}
 	q := m.ask("agent", 2)
-	m.must(m.answer("ann", q.ID, "An answer that is neither short nor long."))
+	OK(m, m.answer("ann", q.ID, "An answer that is neither short nor long."))
 	read, err := m.Read(ctx, "agent", q.ID)
-	m.must(err)
+	OK(m, err)
 	response := read.Responses[0].ID
 	added := tables.KeepsExtra(t, extended, "Response", []string{q.ID, response}, func() error {
 		return m.HideResponse(ctx, as("operator"), q.ID, response, true)
 	})
-	m.must(m.HideResponse(ctx, as("operator"), q.ID, response, false))
+	OK(m, m.HideResponse(ctx, as("operator"), q.ID, response, false))
 	ofQuestion := tables.KeepsExtra(t, extended, "Question", []string{q.ID}, func() error {
 		return m.answer("bob", q.ID, "Another answer that is neither short nor long.")
 	})
 	read, err = m.Read(ctx, "agent", q.ID)
-	m.must(err)
+	OK(m, err)
 	want := `{"added_question":"` + ofQuestion + `"}`
 	if string(read.Extra) != want || read.Status != askahuman.StatusClosed {
 		t.Errorf("the question is %+v, want it closed, with %s", read.Question, want)
@@ -54,7 +54,7 @@ func TestWritesKeepExtra(t *testing.T) {
 	})
 
 	sub, err := m.subscribe(ctx, subscriptionFor("token"))
-	m.must(err)
+	OK(m, err)
 	now = now.Add(time.Minute)
 	tables.KeepsExtra(t, extended, "Subscription", []string{sub.ID}, func() error {
 		_, err := m.changeSubscription(ctx, sub.ID, "another token", 60, now)

@@ -22,7 +22,7 @@ func TestHandles(t *testing.T) {
 	shown := func(viewer, want string) {
 		t.Helper()
 		p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "One more."))
-		p.moveTo(p.now.Add(2 * boardAge))
+		p.MoveTo(p.Now().Add(2 * boardAge))
 		if got := Must(p.people.Stats(t.Context(), person(0), nil))(t); got.Handle != want {
 			t.Errorf("the person is called %q; want %q", got.Handle, want)
 		}
@@ -89,7 +89,7 @@ func TestReportedName(t *testing.T) {
 	operators := p.as(t, "moderationapi")
 	p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "First."))
 	Must(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Rather Rude"}))(t)
-	p.moveTo(p.now.Add(2 * boardAge))
+	p.MoveTo(p.Now().Add(2 * boardAge))
 	report := func(name string) (askahuman.Reported, error) {
 		return p.people.ReportByPerson(t.Context(), person(1), askahuman.PersonReport{Handle: &name, Reason: "abuse"})
 	}
@@ -119,7 +119,7 @@ func TestReportedName(t *testing.T) {
 	version := got[0].PersonVersion + 1
 	OK(t, operators.ResetHandle(t.Context(), askahuman.Decision{Operator: "olga", Seen: &version}, person(0), false))
 	Must(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Ruder Still"}))(t)
-	p.moveTo(p.now.Add(2 * boardAge))
+	p.MoveTo(p.Now().Add(2 * boardAge))
 	for range 2 {
 		Must(report("Ruder Still"))(t)
 	}

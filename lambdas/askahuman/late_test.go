@@ -1,11 +1,9 @@
 package askahuman
 
 import (
-	"io"
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -18,12 +16,13 @@ func late(questionID string) askahuman.Answer {
 // lateAnswerer is the person of these checks.
 var lateAnswerer = person(99)
 
-// checkLateEnds checks that a late answer earns its points, whichever way the question ended, and leaves all else as it
-// was; after a minute, or of who was handed the question after its end, it earns nothing.
-func checkLateEnds(t *testing.T, s *platform) {
+// TestAnswerLate checks that a late answer earns its points, whichever way the question ended, and leaves all else as
+// it was; after a minute, or of who was handed the question after its end, it earns nothing.
+func TestAnswerLate(t *testing.T) {
+	s := newFew(t)
 	moderation := s.as(t, "moderationapi")
-	end := func(t *testing.T, q askahuman.Question) { Must(s.notifying.endQuestion(t.Context(), q, s.moment()))(t) }
-	expire := func(*testing.T, askahuman.Question) { s.moveTo(ten.Add(time.Hour)) }
+	end := func(t *testing.T, q askahuman.Question) { Must(s.notifying.endQuestion(t.Context(), q, s.Now()))(t) }
+	expire := func(*testing.T, askahuman.Question) { s.MoveTo(ten.Add(time.Hour)) }
 	for name, test := range map[string]struct {
 		end    func(t *testing.T, q askahuman.Question)
 		after  time.Duration
@@ -33,7 +32,7 @@ func checkLateEnds(t *testing.T, s *platform) {
 	}{
 		"Complete": {points: 10, end: func(t *testing.T, q askahuman.Question) {
 			for i := range q.RequiredResponses {
-				mustSubmit(t, s, q.ID, person(i), s.moment())
+				mustSubmit(t, s, q.ID, person(i), s.Now())
 			}
 		}},
 		"Closed":        {points: 15, end: end},
@@ -50,13 +49,13 @@ func checkLateEnds(t *testing.T, s *platform) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s.moveTo(ten.Add(time.Minute))
+			s.MoveTo(ten.Add(time.Minute))
 			q := questionAt("agent", ten)
 			mustCreate(t, s, q)
 			before := statsOf(t, s, lateAnswerer)
 			test.end(t, q)
 			question, answers := mustRead(t, s, q.ID), answersOf(t, s, q.ID)
-			s.moveTo(s.moment().Add(test.after))
+			s.MoveTo(s.Now().Add(test.after))
 			answer := late(q.ID)
 			if answer.HandedAt = ten.Add(test.handed); test.handed < 0 {
 				answer.HandedAt = time.Time{}
@@ -85,9 +84,10 @@ func checkLateEnds(t *testing.T, s *platform) {
 	}
 }
 
-// checkLateRefused checks who gets no points: who is blocked, has answered in time, or sends what does not fit; and that
-// the most of a day holds.
-func checkLateRefused(t *testing.T, s *platform) {
+// TestAnswerLateRefused checks who gets no points: who is blocked, has answered in time, or sends what does not fit;
+// and that the most of a day holds.
+func TestAnswerLateRefused(t *testing.T) {
+	s := newFew(t)
 	q := questionAt("agent", ten)
 	q.RequiredResponses = 1
 	mustCreate(t, s, q)
@@ -99,7 +99,7 @@ func checkLateRefused(t *testing.T, s *platform) {
 	}
 	OK(t, s.as(t, "moderationapi").BlockPerson(t.Context(), as("olga"), blocked, true))
 	mustSubmit(t, s, q.ID, lateAnswerer, ten.Add(time.Second))
-	s.moveTo(ten.Add(time.Minute))
+	s.MoveTo(ten.Add(time.Minute))
 	side := s.people
 	rules := askahuman.DefaultRules()
 	rules.DailyPoints = 7
@@ -115,27 +115,5 @@ func checkLateRefused(t *testing.T, s *platform) {
 	}
 	if got := Must(side.Answer(t.Context(), capped, nil, answer))(t); got.PointsEarned != 7 || got.TotalPoints != 17 {
 		t.Errorf("got %+v; want the 7 points of a day", got)
-	}
-}
-
-// checkLateLost checks that points whose write was done, and its answer lost, are given once, and that the receipt comes
-// all the same.
-func checkLateLost(t *testing.T, s *platform) {
-	q := questionAt("agent", ten)
-	mustCreate(t, s, q)
-	s.moveTo(ten.Add(time.Minute))
-	Must(s.notifying.endQuestion(t.Context(), q, s.moment()))(t)
-	lost := false
-	s.tables.Wire.Answers(func(operation string) dynamotest.Answer {
-		if operation != "TransactWriteItems" || lost {
-			return dynamotest.Answer{}
-		}
-		lost = true
-		return dynamotest.Answer{Done: true, Err: io.ErrUnexpectedEOF}
-	})
-	receipt := Must(s.people.Answer(t.Context(), lateAnswerer, nil, late(q.ID)))(t)
-	s.tables.Wire.Answers(nil)
-	if got := statsOf(t, s, lateAnswerer); !lost || receipt.PointsEarned != 15 || got.TotalPoints != 15 {
-		t.Errorf("lost %v: got %+v, and %d points", lost, receipt, got.TotalPoints)
 	}
 }

@@ -25,7 +25,7 @@ func TestHottestKey(t *testing.T) {
 	q := p.ask(t, textAsk())
 	p.answer(t, person(1), text(q.ID, "an answer"))
 	perAnswer := map[string]float64{} // writes, by index
-	for _, entry := range p.tables.Writes(t, askahuman.Platform().Database, func() {
+	for _, entry := range p.Tables.Writes(t, askahuman.Platform().Database, func() {
 		p.answer(t, person(0), text(q.ID, "an answer"))
 	}) {
 		for index, writes := range entry.Indexes {

@@ -59,7 +59,7 @@ func (o *outside) Send(_ context.Context, m PushMessage) error {
 		if d.dead {
 			return ErrDeadToken
 		}
-		arrived := arrival{device: d, question: m.QuestionID, at: o.now}
+		arrived := arrival{device: d, question: m.QuestionID, at: o.Now()}
 		switch n := o.fate.IntN(10); {
 		case o.calm || n > 3:
 			o.arrivals = append(o.arrivals, arrived)
@@ -88,7 +88,7 @@ func (o *outside) mark(r dynamotest.Request) error {
 	}
 	key, _ := r.Input.(*sdk.UpdateItemInput).Key["guard_key"].(*types.AttributeValueMemberS)
 	for i, a := range o.arrivals {
-		if notifiedKey(a.device.person)[0] == key.Value && a.at.Equal(o.now) {
+		if notifiedKey(a.device.person)[0] == key.Value && a.at.Equal(o.Now()) {
 			o.arrivals[i].known = true
 		}
 	}
@@ -98,7 +98,7 @@ func (o *outside) mark(r dynamotest.Request) error {
 // marks reads when each person was last notified, and of which question, from the tables.
 func (o *outside) marks(t *testing.T) map[string]askahuman.PersonNotified {
 	t.Helper()
-	scanned := Must(o.tables.Client.Scan(context.Background(),
+	scanned := Must(o.Tables.Client.Scan(context.Background(),
 		&sdk.ScanInput{TableName: aws.String("Guards"), ConsistentRead: aws.Bool(true)}))(t)
 	marks := map[string]askahuman.PersonNotified{}
 	for _, item := range scanned.Items {
@@ -188,7 +188,7 @@ func TestRunRandomHistories(t *testing.T) {
 			t.Parallel()
 			o := &outside{notifying: newNotifying(t), devices: map[string]device{},
 				fate: rand.New(rand.NewPCG(seed, 0))}
-			o.moveTo(o.now.Truncate(time.Millisecond))
+			o.MoveTo(o.Now().Truncate(time.Millisecond))
 			o.notifier.Push = o.Send
 			o.faults(o.mark)
 			o.history(t, rand.New(rand.NewPCG(seed, 1)))
@@ -212,7 +212,7 @@ func (o *outside) history(t *testing.T, random *rand.Rand) {
 	for range 40 {
 		switch action := random.IntN(8); {
 		case action == 0:
-			o.moveTo(o.now.Add(time.Duration(1+random.IntN(40)) * time.Minute))
+			o.MoveTo(o.Now().Add(time.Duration(1+random.IntN(40)) * time.Minute))
 		case action == 1:
 			ask(1 + random.IntN(3))
 		case action == 2 || len(o.devices) == 0:
@@ -241,7 +241,7 @@ func (o *outside) history(t *testing.T, random *rand.Rand) {
 	o.calm = true
 	may := map[string]bool{}
 	for _, d := range o.devices {
-		if person := o.person(d); !d.dead && !o.last(person).Add(d.interval).After(o.now) {
+		if person := o.person(d); !d.dead && !o.last(person).Add(d.interval).After(o.Now()) {
 			may[person] = true
 		}
 	}
@@ -250,9 +250,9 @@ func (o *outside) history(t *testing.T, random *rand.Rand) {
 		o.run(t, 1)
 	}
 	for person := range may {
-		if !o.last(person).Equal(o.now) {
+		if !o.last(person).Equal(o.Now()) {
 			t.Fatalf("%s was last notified at %v and not at %v, though an interval of theirs has passed", person,
-				o.last(person), o.now)
+				o.last(person), o.Now())
 		}
 	}
 }

@@ -135,14 +135,14 @@ func TestRun(t *testing.T) {
 	}
 
 	// Nothing more until 15 minutes have passed.
-	n.moveTo(n.now.Add(15*time.Minute - time.Second))
+	n.MoveTo(n.Now().Add(15*time.Minute - time.Second))
 	wantReport(t, n.run(t), Report{})
 	// Then for what is still short.
 	n.answer(t, "somebody", text(q.ID, "an answer"))
-	n.moveTo(n.now.Add(time.Second))
+	n.MoveTo(n.Now().Add(time.Second))
 	wantReport(t, n.run(t), Report{Questions: 1, Notified: 3})
 	n.answer(t, "somebody else", text(q.ID, "an answer"))
-	n.moveTo(n.now.Add(15 * time.Minute))
+	n.MoveTo(n.Now().Add(15 * time.Minute))
 	wantReport(t, n.run(t), Report{})
 	for token, count := range n.inbox.byToken() {
 		if count != 1 {
@@ -179,14 +179,14 @@ func TestRunExpires(t *testing.T) {
 			}
 			n.subscribe(t, 3)
 			q := n.askFor(t, 5)
-			n.moveTo(time.Time(q.Deadline).Add(-time.Second))
+			n.MoveTo(time.Time(q.Deadline).Add(-time.Second))
 			wantReport(t, n.run(t), before)
-			n.moveTo(time.Time(q.Deadline))
+			n.MoveTo(time.Time(q.Deadline))
 			report := n.run(t)
 			if report.Expired != 1 || report.Notified != 0 {
 				t.Errorf("at the deadline: %+v", report)
 			}
-			stored, err := n.people.question(t.Context(), q.ID, n.now)
+			stored, err := n.people.question(t.Context(), q.ID, n.Now())
 			if err != nil || stored.Status != askahuman.StatusExpired || !stored.DueAt.IsZero() {
 				t.Errorf("stored: %+v, %v", stored, err)
 			}
@@ -207,11 +207,11 @@ func TestRunAfterEveryoneAnswered(t *testing.T) {
 			n.answer(t, fmt.Sprint("person ", i), text(q.ID, "an answer"))
 		}
 	}
-	n.moveTo(n.now.Add(time.Second))
+	n.MoveTo(n.Now().Add(time.Second))
 	n.askFor(t, 5)
 	notified := 0
 	for range answered {
-		n.moveTo(n.now.Add(time.Minute))
+		n.MoveTo(n.Now().Add(time.Minute))
 		notified += n.run(t).Notified
 	}
 	if counts := n.inbox.byToken(); notified != people || len(counts) != people {
@@ -225,7 +225,7 @@ func TestRunWithoutSubscribersWaits(t *testing.T) {
 	n := newNotifying(t)
 	n.askFor(t, 1)
 	wantReport(t, n.run(t), Report{Waiting: 1})
-	n.moveTo(n.now.Add(time.Minute))
+	n.MoveTo(n.Now().Add(time.Minute))
 	n.subscribe(t, 1)
 	wantReport(t, n.run(t), Report{Questions: 1, Notified: 1})
 }
@@ -244,7 +244,7 @@ func TestRunDeadTokens(t *testing.T) {
 	n.askFor(t, 3)
 	// Other people replace those who cannot be reached.
 	wantReport(t, n.run(t), Report{Questions: 1, Notified: 6, Deactivated: 3})
-	n.moveTo(n.now.Add(24 * time.Hour))
+	n.MoveTo(n.Now().Add(24 * time.Hour))
 	n.inbox.fail = func(_ int, m PushMessage) error {
 		if dead[m.Token] {
 			t.Errorf("a dead token is notified again: %s", m.Token)
@@ -367,7 +367,7 @@ func TestRunUnavailable(t *testing.T) {
 				t.Errorf("%d attempts on a service that is down, want at most %d", n.inbox.attempts, most)
 			}
 			// All are due, and all people free, at the next tick.
-			n.moveTo(n.now.Add(time.Minute))
+			n.MoveTo(n.Now().Add(time.Minute))
 			n.inbox.fail = nil
 			wantReport(t, n.run(t), Report{Questions: 6, Notified: 54})
 		})
@@ -389,11 +389,11 @@ func TestRunCutShort(t *testing.T) {
 	if report.Notified != 4 || report.Questions != 1 || !report.Unavailable || report.Waiting != 1 {
 		t.Errorf("report = %+v", report)
 	}
-	if stored, err := n.people.question(t.Context(), q.ID, n.now); err != nil ||
-		!stored.NotifiedAt.Equal(n.now.Truncate(time.Millisecond)) {
+	if stored, err := n.people.question(t.Context(), q.ID, n.Now()); err != nil ||
+		!stored.NotifiedAt.Equal(n.Now().Truncate(time.Millisecond)) {
 		t.Errorf("notified at %v, %v", stored.NotifiedAt, err)
 	}
-	n.moveTo(n.now.Add(time.Minute))
+	n.MoveTo(n.Now().Add(time.Minute))
 	n.inbox.fail = nil
 	wantReport(t, n.run(t), Report{Questions: 1, Notified: 30})
 	for token, count := range n.inbox.byToken() {
@@ -409,7 +409,7 @@ func TestRunOneBadMessage(t *testing.T) {
 	n.subscribe(t, 40)
 	bad := n.askFor(t, 1)
 	for range 3 {
-		n.moveTo(n.now.Add(time.Millisecond))
+		n.MoveTo(n.Now().Add(time.Millisecond))
 		n.askFor(t, 1)
 	}
 	n.inbox.fail = func(_ int, m PushMessage) error {
@@ -451,7 +451,7 @@ func TestRunOutOfTime(t *testing.T) {
 	if err != nil || report.Notified != 0 {
 		t.Errorf("%+v, %v", report, err)
 	}
-	if stored, err := n.people.question(t.Context(), q.ID, n.now); err != nil || !stored.DueAt.Equal(q.DueAt) {
+	if stored, err := n.people.question(t.Context(), q.ID, n.Now()); err != nil || !stored.DueAt.Equal(q.DueAt) {
 		t.Errorf("still claimed: %+v, %v", stored, err)
 	}
 }
@@ -479,7 +479,7 @@ func TestRunTimeEndsWhileSending(t *testing.T) {
 	}
 	before := len(n.inbox.messages)
 	n.inbox.fail = nil
-	n.moveTo(n.now.Add(time.Minute))
+	n.MoveTo(n.Now().Add(time.Minute))
 	n.run(t)
 	if len(n.inbox.messages) <= before {
 		t.Error("the next run did not go on")
@@ -606,7 +606,7 @@ func TestRunTablesFail(t *testing.T) {
 			overdue := textAsk()
 			overdue.TimeoutSeconds = new(60)
 			n.ask(t, overdue)
-			n.moveTo(n.now.Add(time.Minute))
+			n.MoveTo(n.Now().Add(time.Minute))
 			n.askFor(t, 1)
 			n.faults(func(r dynamotest.Request) error {
 				if test.request(r) {

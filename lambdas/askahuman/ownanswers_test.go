@@ -33,10 +33,10 @@ func TestOwnAnswers(t *testing.T) {
 			return operators.HideQuestion(t.Context(), as("olga"), q.ID, true)
 		}},
 	} {
-		p.moveTo(p.now.Add(time.Second))
+		p.MoveTo(p.Now().Add(time.Second))
 		q := p.ask(t, test.ask)
 		own := askahuman.OwnAnswer{QuestionID: q.ID, Prompt: q.Prompt, Answer: new(awkward), Confidence: new(4),
-			CreatedAt: wire.Time(p.now.Truncate(time.Millisecond)), Status: test.status}
+			CreatedAt: wire.Time(p.Now().Truncate(time.Millisecond)), Status: test.status}
 		if q.Type == askahuman.TypeMultipleChoice {
 			own.Answer, own.SelectedOption, own.Option = nil, new(1), "b"
 		}
@@ -51,14 +51,14 @@ func TestOwnAnswers(t *testing.T) {
 		want = append([]askahuman.OwnAnswer{own}, want...)
 	}
 	p.answer(t, person(1), text(want[4].QuestionID, "Of someone else."))
-	p.moveTo(p.now.Add(time.Minute))
+	p.MoveTo(p.Now().Add(time.Minute))
 	for _, limit := range []int{1, 2, 4, 5, 1000} {
 		var got []askahuman.OwnAnswer
 		for cursor, pages := "", 0; pages == 0 || cursor != ""; pages++ {
-			p.tables.Recorder.Requests()
+			p.Tables.Recorder.Requests()
 			page, next, err := p.people.OwnAnswers(t.Context(), person(0), limit, cursor)
 			OK(t, err)
-			if n := len(p.tables.Recorder.Requests()); n != 3 || len(page) > limit {
+			if n := len(p.Tables.Recorder.Requests()); n != 3 || len(page) > limit {
 				t.Errorf("limit %d: got %d answers by %d requests; want 3", limit, len(page), n)
 			}
 			got, cursor = append(got, page...), next
@@ -74,11 +74,11 @@ func TestOwnAnswers(t *testing.T) {
 		t.Errorf("nobody's answers: got %v, %q, %v", got, next, err)
 	}
 	// The questions go before the answers, and answers before they are deleted.
-	p.moveTo(p.now.Add(10 * 24 * time.Hour))
+	p.MoveTo(p.Now().Add(10 * 24 * time.Hour))
 	got, _, err := p.people.OwnAnswers(t.Context(), person(0), 1, "")
 	OK(t, err)
 	wantEqual(t, "the answer to a deleted question", got[0].Prompt+string(got[0].Status), "")
-	p.moveTo(p.now.Add(20 * 24 * time.Hour))
+	p.MoveTo(p.Now().Add(20 * 24 * time.Hour))
 	if got, next, err := p.people.OwnAnswers(t.Context(), person(0), 1, ""); len(got) > 0 || next != "" || err != nil {
 		t.Errorf("after 30 days: got %v, %q, %v", got, next, err)
 	}
@@ -91,8 +91,8 @@ func TestOwnAnswersFromAnywhere(t *testing.T) {
 	p := newPlatform(t)
 	q := p.ask(t, textAsk())
 	p.answer(t, person(0), text(q.ID, "I do."))
-	for at, want := range map[time.Time]int{time.Unix(0, 0): 0, p.now.Add(-31 * 24 * time.Hour): 0,
-		p.now.Add(-time.Hour): 0, p.now.Add(time.Hour): 1, latestCursorTime: 1} {
+	for at, want := range map[time.Time]int{time.Unix(0, 0): 0, p.Now().Add(-31 * 24 * time.Hour): 0,
+		p.Now().Add(-time.Hour): 0, p.Now().Add(time.Hour): 1, latestCursorTime: 1} {
 		for _, id := range []string{q.ID, uuid.NewString()} {
 			cursor := formatCursor(position{CreatedAt: at, ID: id})
 			if got, _, err := p.people.OwnAnswers(t.Context(), person(0), 20, cursor); err != nil || len(got) != want {

@@ -19,7 +19,7 @@ import (
 func linked(t *testing.T, p *platform, person string) map[string]int {
 	t.Helper()
 	found := map[string]int{}
-	for _, line := range ownershiptest.Named(t, p.tables, askahuman.Platform(), person) {
+	for _, line := range ownershiptest.Named(t, p.Tables, askahuman.Platform(), person) {
 		table, _, _ := strings.Cut(line, " ")
 		found[table]++
 	}
@@ -33,20 +33,20 @@ func knownPerson(t *testing.T, answers int) (*platform, []askahuman.Question) {
 	var questions []askahuman.Question
 	ask := textAsk()
 	for range answers {
-		p.moveTo(p.now.Add(time.Second))
+		p.MoveTo(p.Now().Add(time.Second))
 		q := p.ask(t, ask)
 		ask.MinResponses = new(1) // only the first one stays open
 		p.answer(t, person(0), text(q.ID, "An answer."))
 		questions = append(questions, q)
 	}
 	for _, token := range []string{"first-token", "second-token"} {
-		p.moveTo(p.now.Add(time.Second))
+		p.MoveTo(p.Now().Add(time.Second))
 		p.device(t, person(0), token, 30)
 	}
-	OK(t, p.notifying.markNotified(t.Context(), person(0), questions[0].ID, p.now))
+	OK(t, p.notifying.markNotified(t.Context(), person(0), questions[0].ID, p.Now()))
 	p.answer(t, person(1), text(questions[0].ID, "Of another person."))
 	p.device(t, person(1), "third-token", 30)
-	p.moveTo(p.now.Add(time.Minute))
+	p.MoveTo(p.Now().Add(time.Minute))
 	return p, questions
 }
 
@@ -57,7 +57,7 @@ func deleteAll(t *testing.T, s *Service, p *platform, person string) (answers, r
 		deleted, err := s.DeletePerson(t.Context(), person)
 		OK(t, err)
 		answers, more = answers+deleted.Answers, deleted.More
-		p.moveTo(p.now.Add(time.Duration(deleted.Wait) * time.Second))
+		p.MoveTo(p.Now().Add(time.Duration(deleted.Wait) * time.Second))
 	}
 	return answers, requests
 }
@@ -126,7 +126,7 @@ func TestDeletePerson(t *testing.T) {
 			t.Errorf("the tables still have the person: %v", left)
 		}
 		wantEqual(t, "what is kept of another person", linked(t, p, person(1)), other)
-		if due := Must(p.notifying.dueSubscriptions(t.Context(), p.now, 10))(t); len(due) != 1 {
+		if due := Must(p.notifying.dueSubscriptions(t.Context(), p.Now(), 10))(t); len(due) != 1 {
 			t.Errorf("got %d devices to notify; want the other person's", len(due))
 		}
 		read := Must(p.Read(t.Context(), questions[0].AgentID, questions[0].ID))(t)
@@ -156,12 +156,12 @@ func TestDeleteAfterAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "An answer."))
-	p.moveTo(p.now.Add(3 * time.Second))
+	p.MoveTo(p.Now().Add(3 * time.Second))
 	got := Must(p.people.DeletePerson(t.Context(), person(0)))(t)
 	if got != (askahuman.Deleted{Answers: 1, More: true, Wait: 7}) {
 		t.Errorf("got %+v", got)
 	}
-	p.moveTo(p.now.Add(7 * time.Second))
+	p.MoveTo(p.Now().Add(7 * time.Second))
 	if got := Must(p.people.DeletePerson(t.Context(), person(0)))(t); got != (askahuman.Deleted{}) {
 		t.Errorf("then got %+v", got)
 	}
@@ -176,12 +176,12 @@ func TestDeleteAfterClockWasSetBack(t *testing.T) {
 	for _, ahead := range []time.Duration{5 * time.Second, time.Hour, 40 * 24 * time.Hour} {
 		p := newPlatform(t)
 		p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "An answer."))
-		p.moveTo(p.now.Add(-ahead))
+		p.MoveTo(p.Now().Add(-ahead))
 		got := Must(p.people.DeletePerson(t.Context(), person(0)))(t)
 		if got != (askahuman.Deleted{Answers: 1, More: true, Wait: 10}) {
 			t.Errorf("%s ahead: got %+v", ahead, got)
 		}
-		p.moveTo(p.now.Add(settled))
+		p.MoveTo(p.Now().Add(settled))
 		if got := Must(p.people.DeletePerson(t.Context(), person(0)))(t); got != (askahuman.Deleted{}) {
 			t.Errorf("%s ahead: then got %+v", ahead, got)
 		}
@@ -238,7 +238,7 @@ func TestDeleteWhileAnswering(t *testing.T) {
 	}
 	// Of the past for the deletion, so that it need not wait.
 	deleting := p.as(t, "humanapi")
-	later := p.now.Add(settled)
+	later := p.Now().Add(settled)
 	deleting.Clock = func() time.Time { return later }
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -282,7 +282,7 @@ func TestDeletionIsFinal(t *testing.T) {
 	p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "Anew."))
 	q := p.ask(t, textAsk())
 	r, _ := newAnswer(q, person(0))
-	r.CreatedAt = p.now
+	r.CreatedAt = p.Now()
 	if _, err := p.people.submitResponse(t.Context(), q, r, before); err == nil {
 		t.Error("an answer on the stats of before is stored")
 	}

@@ -44,12 +44,7 @@ func newAnswer(q askahuman.Question, person string) (askahuman.Response, askahum
 }
 
 func subscriptionFor(token string) askahuman.Subscription {
-	return askahuman.Subscription{
-		ID: uuid.NewString(), Token: token, Minutes: 30, LastNotifiedAt: askahuman.Never,
-		NextNotificationAt: askahuman.Never,
-		Active:             askahuman.SubscriptionActive, PersonHash: "person-" + token,
-		CreatedAt: start, UpdatedAt: start,
-	}
+	return subscriptionAt(token, "person-"+token, start)
 }
 
 // The tests of the package cover the access patterns, but for those of the secrets of webhooks, which package webhooks
@@ -66,14 +61,14 @@ func TestMain(m *testing.M) {
 func TestListByLastNotified(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
-	p.moveTo(ten)
+	p.MoveTo(ten)
 	before, after := p.device(t, "before", "token", 30), p.device(t, "after", "another-token", 30)
 	q := p.ask(t, textAsk())
-	mustClaim(t, p, before.ID, q.ID, p.now)
-	mustClaim(t, p, after.ID, q.ID, p.now.Add(time.Minute))
+	mustClaim(t, p, before.ID, q.ID, p.Now())
+	mustClaim(t, p, after.ID, q.ID, p.Now().Add(time.Minute))
 	var listed []string
-	query := dynamo.Query{Values: []any{askahuman.SubscriptionActive, dynamo.FormatTime(p.now.Add(time.Minute))}}
-	for item, err := range dynamo.Read[askahuman.Subscription](t.Context(), p.tables.DB, "ListByLastNotified", query) {
+	query := dynamo.Query{Values: []any{askahuman.SubscriptionActive, dynamo.FormatTime(p.Now().Add(time.Minute))}}
+	for item, err := range dynamo.Read[askahuman.Subscription](t.Context(), p.Tables.DB, "ListByLastNotified", query) {
 		OK(t, err)
 		listed = append(listed, item.ID)
 	}

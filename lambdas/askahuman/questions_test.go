@@ -13,7 +13,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
-func checkCreateQuestion(t *testing.T, s *platform) {
+func TestCreateQuestion(t *testing.T) {
+	s := newFew(t)
 	text := questionAt("agent", ten)
 	text.Prompt = longText(2000)
 	choice := questionAt("agent", ten.Add(time.Millisecond))
@@ -32,10 +33,11 @@ func checkCreateQuestion(t *testing.T, s *platform) {
 	wantEqual(t, "the first question", mustRead(t, s, text.ID), text)
 }
 
-func checkQuotaExceeded(t *testing.T, s *platform) {
+func TestCreateQuestionQuotaExceeded(t *testing.T) {
+	s := newFew(t)
 	first := questionAt("agent", ten)
 	mustCreate(t, s, first)
-	for range checkedQuota - 1 {
+	for range fewOpen - 1 {
 		mustCreate(t, s, questionAt("agent", ten))
 	}
 	surplus := questionAt("agent", ten)
@@ -51,12 +53,13 @@ func checkQuotaExceeded(t *testing.T, s *platform) {
 	wantError(t, s.createQuestion(t.Context(), questionAt("agent", ten)), askahuman.ErrQuotaExceeded)
 }
 
-// checkQuotaLostPlaces has questions end without a mark: the next asks get their places, each once,
+// TestCreateQuestionLostPlaces has questions end without a mark: the next asks get their places, each once,
 // whenever the mark comes.
-func checkQuotaLostPlaces(t *testing.T, s *platform) {
+func TestCreateQuestionLostPlaces(t *testing.T) {
+	s := newFew(t)
 	const overdue = 3
 	var ended []askahuman.Question
-	for i := range checkedQuota {
+	for i := range fewOpen {
 		q := questionAt("agent", ten)
 		if i < overdue {
 			q.Deadline = wire.Time(ten.Add(time.Minute))
@@ -86,7 +89,8 @@ func checkQuotaLostPlaces(t *testing.T, s *platform) {
 	mustCreate(t, s, questionAt("agent", later), questionAt("agent", later))
 }
 
-func checkQuestionNotFound(t *testing.T, s *platform) {
+func TestQuestionNotFound(t *testing.T) {
+	s := newFew(t)
 	_, err := s.people.question(t.Context(), uuid.NewString(), ten)
 	wantError(t, err, askahuman.ErrQuestionNotFound)
 
@@ -121,7 +125,8 @@ func agentPages(t *testing.T, s *Service, agentID string, status askahuman.Statu
 	return all
 }
 
-func checkAgentQuestionsByStatus(t *testing.T, s *platform) {
+func TestAgentQuestionsStatus(t *testing.T) {
+	s := newFew(t)
 	open, partial, closed, overdue, expired := questionAt("agent", ten), questionAt("agent", ten),
 		questionAt("agent", ten), questionAt("agent", ten), questionAt("agent", ten)
 	overdue.Deadline, expired.Deadline = wire.Time(ten.Add(time.Minute)), wire.Time(ten.Add(time.Minute))
@@ -151,7 +156,8 @@ func checkAgentQuestionsByStatus(t *testing.T, s *platform) {
 	wantEqual(t, "after the retention", agentPages(t, s.Service, "agent", "", 3, ten.Add(8*24*time.Hour)), nil)
 }
 
-func checkEndQuestion(t *testing.T, s *platform) {
+func TestEndQuestion(t *testing.T) {
+	s := newFew(t)
 	t.Run("Closed", func(t *testing.T) {
 		q := questionAt("agent", ten)
 		mustCreate(t, s, q)
@@ -205,7 +211,8 @@ func openPages(t *testing.T, s *Service, limit int, now time.Time) []string {
 }
 
 // delivery: what is noted last counts, but nothing after a delivery, and a question's alone.
-func checkDelivery(t *testing.T, s *platform) {
+func TestDelivery(t *testing.T) {
+	s := newFew(t)
 	ctx := t.Context()
 	noted := func(id string) askahuman.Delivery {
 		return *Must(s.delivery(ctx, askahuman.Question{ID: id, CallbackURL: "https://agent.example.com/",

@@ -32,7 +32,7 @@ func TestReceipt(t *testing.T) {
 		t.Errorf("next badges: got %+v", got)
 	}
 	// The streak has ended.
-	p.moveTo(p.now.Add(72 * time.Hour))
+	p.MoveTo(p.Now().Add(72 * time.Hour))
 	later := Must(p.people.Stats(t.Context(), person(0), nil))(t)
 	wantEqual(t, "next badges of a streak that has ended", later.NextBadges,
 		[]askahuman.NextBadge{{ID: "answers_10", Name: "Getting Started", Have: 1, Need: 10},

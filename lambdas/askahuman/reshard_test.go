@@ -132,7 +132,7 @@ func TestChangeBetweenReads(t *testing.T) {
 	}
 	between("OPEN", "PARTIAL", func() { w.answer(before, id, "person") })
 	page, _, err := before.openQuestions(w.ctx, 7, position{}, start)
-	if w.must(err); len(page) != 1 || page[0].ID != id {
+	if OK(w.t, err); len(page) != 1 || page[0].ID != id {
 		t.Errorf("the feed has %+v; want %s once", page, id)
 	}
 	w.tables.Recorder.FaultsOf(nil, nil)
@@ -184,13 +184,6 @@ func (w *world) openIDs() []string { return slices.Sorted(maps.Keys(w.open)) }
 
 const answersWanted = 4
 
-func (w *world) must(err error) {
-	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-}
-
 // step lets one function do something.
 func (w *world) step(store *Service) {
 	w.t.Helper()
@@ -212,7 +205,7 @@ func (w *world) ask(store *Service) {
 	// Several in one millisecond: their order is the index's own.
 	q.CreatedAt = wire.Time(start.Add(time.Duration(w.asked/3) * time.Millisecond))
 	w.asked++
-	w.must(store.createQuestion(w.ctx, q))
+	OK(w.t, store.createQuestion(w.ctx, q))
 	w.open[q.ID] = 0
 }
 
@@ -222,7 +215,7 @@ func (w *world) answer(store *Service, id, person string) {
 	if errors.Is(err, askahuman.ErrAlreadyAnswered) {
 		return
 	}
-	w.must(err)
+	OK(w.t, err)
 	w.points[person] += points
 	if w.open[id]++; w.open[id] == answersWanted {
 		delete(w.open, id)
@@ -232,9 +225,9 @@ func (w *world) answer(store *Service, id, person string) {
 func (w *world) end(store *Service, id string) {
 	w.t.Helper()
 	q, err := store.question(w.ctx, id, start)
-	w.must(err)
+	OK(w.t, err)
 	ended, err := store.endQuestion(w.ctx, q, start)
-	w.must(err)
+	OK(w.t, err)
 	if !ended {
 		w.t.Fatalf("question %s was not open", id)
 	}
@@ -279,7 +272,7 @@ func (w *world) walkFeed(reader *Service, writers []*Service) {
 		var page []askahuman.Question
 		var err error
 		page, more, err = reader.openQuestions(w.ctx, w.page, after, start)
-		w.must(err)
+		OK(w.t, err)
 		for _, q := range page {
 			if _, open := w.open[q.ID]; !open {
 				w.t.Errorf("feed: %s is not open", q.ID)
@@ -307,7 +300,7 @@ func (w *world) checkBoards(reader *Service, writers []*Service) {
 		}
 		const day = "2026-02-02"
 		entries, err := reader.top(w.ctx, period, day, 100)
-		w.must(err)
+		OK(w.t, err)
 		got := map[string]int{}
 		for i, entry := range entries {
 			if i > 0 && entry.Points > entries[i-1].Points {
@@ -334,16 +327,16 @@ func (w *world) checkDue(reader *Service, writers []*Service) {
 	now := start.Add(time.Duration(w.random.IntN(30)) * time.Second)
 	next := now.Add(time.Second)
 	for id, err := range reader.dueQuestions(w.ctx, now) {
-		w.must(err)
+		OK(w.t, err)
 		read, err := reader.questionsByID(w.ctx, []string{id})
-		w.must(err)
+		OK(w.t, err)
 		if len(read) == 0 || read[0].DueAt.IsZero() || read[0].DueAt.After(now) {
 			continue
 		}
 		q := read[0]
 		seen[q.ID]++
 		claimed, err := writers[len(seen)%len(writers)].claimQuestion(w.ctx, q, now, next)
-		w.must(err)
+		OK(w.t, err)
 		if !claimed {
 			w.t.Errorf("due: %s was not due as it was read", q.ID)
 		}
@@ -355,9 +348,9 @@ func (w *world) checkDue(reader *Service, writers []*Service) {
 		// It must be due again for the next reading.
 		if _, open := w.open[id]; open {
 			q, err := reader.question(w.ctx, id, start)
-			w.must(err)
+			OK(w.t, err)
 			_, err = reader.claimQuestion(w.ctx, q, now, start)
-			w.must(err)
+			OK(w.t, err)
 		}
 	}
 	there := slices.DeleteFunc(before, func(id string) bool { _, open := w.open[id]; return !open })

@@ -16,6 +16,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
@@ -24,27 +25,8 @@ import (
 // access patterns that are its own.
 type platform struct {
 	*Service
+	*worldtest.World
 	people, notifying, sending *Service
-
-	parts  askahuman.Parts
-	tables *dynamotest.Tables
-	// mutex guards now, which a read of a cache may look at when a test goes on.
-	mutex sync.Mutex
-	now   time.Time
-}
-
-// moveTo makes it that moment.
-func (p *platform) moveTo(now time.Time) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	p.now = now
-}
-
-// moment is the time now.
-func (p *platform) moment() time.Time {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	return p.now
 }
 
 func newPlatform(t *testing.T) *platform {
@@ -54,28 +36,30 @@ func newPlatform(t *testing.T) *platform {
 
 func newPlatformWith(t *testing.T, parts askahuman.Parts) *platform {
 	t.Helper()
-	p := &platform{parts: parts, tables: dynamotest.Open(t, askahuman.With(parts).Database),
-		now: time.Date(2026, 3, 4, 12, 0, 0, 123_456_789, time.UTC)}
-	p.Service, p.people, p.notifying, p.sending = p.as(t, "agentapi"), p.as(t, "humanapi"), p.as(t, "notifier"),
-		p.as(t, "webhooksender")
+	p := &platform{World: worldtest.New(t, askahuman.With(parts),
+		time.Date(2026, 3, 4, 12, 0, 0, 123_456_789, time.UTC))}
+	as := func(function string) *Service {
+		s := p.as(t, function)
+		s.Parts = parts
+		return s
+	}
+	p.Service, p.people, p.notifying, p.sending = as("agentapi"), as("humanapi"), as("notifier"), as("webhooksender")
 	return p
 }
 
 // as is another instance of a function.
 func (p *platform) as(t *testing.T, function string) *Service {
 	t.Helper()
-	db := Must(p.tables.As(askahuman.With(p.parts), function))(t)
-	return &Service{DB: db, Shards: Shards{Write: 2, Read: 5}, Parts: p.parts,
-		Clock: p.moment}
+	return &Service{DB: p.As(t, function), Shards: Shards{Write: 2, Read: 5}, Clock: p.Now}
 }
 
 // faults has errors of before come in place of the answers to requests, from now on; nil: none.
 func (p *platform) faults(before func(dynamotest.Request) error) {
 	if before == nil {
-		p.tables.Recorder.FaultsOf(nil, nil)
+		p.Tables.Recorder.FaultsOf(nil, nil)
 		return
 	}
-	p.tables.Recorder.FaultsOf(func(_ context.Context, r dynamotest.Request) error { return before(r) }, nil)
+	p.Tables.Recorder.FaultsOf(func(_ context.Context, r dynamotest.Request) error { return before(r) }, nil)
 }
 
 // quotaOf are rules by which an agent may have that many questions open.
@@ -85,55 +69,17 @@ func quotaOf(questions int) *askahuman.Rules {
 	return &rules
 }
 
-// checkedQuota is how many questions an agent may have open in the platforms that are checked. A refused question reads
-// each of them: with the default, this would be most of what the checks do.
-const checkedQuota = 10
+// fewOpen questions are enough: a refused one reads each of them, which would be most of what the tests do.
+const fewOpen = 10
 
-// What the operations need of the tables, one at a time and under concurrent callers.
-func TestTables(t *testing.T) {
+// newFew is a platform at ten, on which an agent may have [fewOpen] questions open.
+func newFew(t *testing.T) *platform {
+	t.Helper()
 	t.Parallel()
-	for name, check := range map[string]func(t *testing.T, s *platform){
-		"CreateQuestion":                    checkCreateQuestion,
-		"CreateQuestion/QuotaExceeded":      checkQuotaExceeded,
-		"CreateQuestion/LostPlaces":         checkQuotaLostPlaces,
-		"Question/NotFound":                 checkQuestionNotFound,
-		"AgentQuestions/Status":             checkAgentQuestionsByStatus,
-		"EndQuestion":                       checkEndQuestion,
-		"SubmitResponse":                    checkSubmitResponse,
-		"SubmitResponse/Refused":            checkSubmitRefused,
-		"SubmitResponse/Stale":              checkSubmitStale,
-		"SubmitResponse/HalfWay":            checkSubmitHalfWay,
-		"SubmitResponse/LastGivesPlaceBack": checkLastAnswerGivesPlaceBack,
-		"RecentAnswers":                     checkRecentAnswers,
-		"Answer/Histories":                  checkAnswerHistories,
-		"Answer/Late":                       checkLateEnds,
-		"Answer/LateRefused":                checkLateRefused,
-		"Answer/LateLost":                   checkLateLost,
-		"Subscribe/SameToken":               checkSubscribeSameToken,
-		"ChangeSubscription":                checkChangeSubscription,
-		"ChangeSubscription/Race":           checkTokenMoveRace,
-		"FindSubscription":                  checkFindSubscription,
-		"RenewSubscription":                 checkRenewSubscription,
-		"DueQuestions":                      checkDueQuestions,
-		"DueSubscriptions":                  checkDueSubscriptions,
-		"ClaimSubscription":                 checkClaimSubscription,
-		"ClaimSubscription/Answered":        checkClaimSubscriptionAnswered,
-		"ClaimSubscription/Person":          checkClaimPerson,
-		"ClaimSubscription/PersonRace":      checkClaimPersonRace,
-		"MarkNotified":                      checkMarkNotified,
-		"ReleaseSubscription":               checkReleaseSubscription,
-		"DeactivateSubscription":            checkDeactivateSubscription,
-		"Delivery":                          checkDelivery,
-		"Cancelled":                         checkCancelled,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := newPlatform(t)
-			p.moveTo(ten)
-			p.Rules = quotaOf(checkedQuota)
-			check(t, p)
-		})
-	}
+	p := newPlatform(t)
+	p.MoveTo(ten)
+	p.Rules = quotaOf(fewOpen)
+	return p
 }
 
 // ten is when the checks begin. A whole second: the tables keep no more of when something may be deleted.
@@ -290,7 +236,8 @@ func tally(t *testing.T, errs []error, kinds ...error) map[error]int {
 	return counts
 }
 
-func checkCancelled(t *testing.T, s *platform) {
+func TestCancelled(t *testing.T) {
+	s := newFew(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := s.people.question(ctx, uuid.NewString(), ten)

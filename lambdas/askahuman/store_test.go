@@ -146,15 +146,7 @@ func TestLostClaims(t *testing.T) {
 	store := &Service{DB: tables.DB}
 	q := newQuestion("agent", 1)
 	OK(t, store.createQuestion(ctx, q))
-	sub, err := storedSubscription(ctx, store, askahuman.Subscription{
-		ID: uuid.NewString(), Token: "token", Minutes: 60, LastNotifiedAt: askahuman.Never,
-		NextNotificationAt: askahuman.Never,
-		Active:             askahuman.SubscriptionActive,
-		CreatedAt:          start, UpdatedAt: start,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sub := Must(storedSubscription(ctx, store, subscriptionAt("token", "", start)))(t)
 	known := sub
 	known.ID, known.Token, known.PersonHash = uuid.NewString(), "another token", "person"
 	Must(storedSubscription(ctx, store, known))(t)
@@ -195,12 +187,7 @@ func TestPersonIsGivenBack(t *testing.T) {
 	ctx := t.Context()
 	tables := dynamotest.Open(t, askahuman.Platform().Database)
 	store := &Service{DB: tables.DB}
-	sub := Must(storedSubscription(ctx, store, askahuman.Subscription{
-		ID: uuid.NewString(), Token: "token", Minutes: 60, LastNotifiedAt: askahuman.Never,
-		NextNotificationAt: askahuman.Never,
-		Active:             askahuman.SubscriptionActive,
-		PersonHash:         "person", CreatedAt: start, UpdatedAt: start,
-	}))(t)
+	sub := Must(storedSubscription(ctx, store, subscriptionAt("token", "person", start)))(t)
 	broken := errors.New("broken")
 	second := func() func(schema.Action) error {
 		writes := 0

@@ -65,7 +65,8 @@ func mustClaim(t *testing.T, s *platform, id, questionID string, now time.Time) 
 	}
 }
 
-func checkSubscribeSameToken(t *testing.T, s *platform) {
+func TestSubscribeSameToken(t *testing.T) {
+	s := newFew(t)
 	first := mustSubscribe(t, s, subscriptionAt("token", "", ten))
 	now := ten.Add(time.Minute)
 	mustClaim(t, s, first.ID, uuid.NewString(), now)
@@ -90,7 +91,8 @@ func checkSubscribeSameToken(t *testing.T, s *platform) {
 	wantDue(t, s, now.Add(10*time.Minute), first.ID)
 }
 
-func checkFindSubscription(t *testing.T, s *platform) {
+func TestFindSubscription(t *testing.T) {
+	s := newFew(t)
 	find := func(token, personHash, want string) {
 		t.Helper()
 		var tokens []string
@@ -149,8 +151,9 @@ func checkFindSubscription(t *testing.T, s *platform) {
 	find("", person(3), taker.ID)
 }
 
-// checkRenewSubscription renews a subscription on what was read of it, which is mostly still so.
-func checkRenewSubscription(t *testing.T, s *platform) {
+// TestRenewSubscription renews a subscription on what was read of it, which is mostly still so.
+func TestRenewSubscription(t *testing.T) {
+	s := newFew(t)
 	subscription := mustSubscribe(t, s, subscriptionAt("token", person(0), ten))
 	now := ten.Add(time.Minute)
 	mustClaim(t, s, subscription.ID, uuid.NewString(), now)
@@ -197,7 +200,8 @@ func checkRenewSubscription(t *testing.T, s *platform) {
 		askahuman.ErrSubscriptionNotFound)
 }
 
-func checkChangeSubscription(t *testing.T, s *platform) {
+func TestChangeSubscription(t *testing.T) {
+	s := newFew(t)
 	subscription := mustSubscribe(t, s, subscriptionAt("token", person(0), ten))
 	now := ten.Add(time.Minute)
 	mustClaim(t, s, subscription.ID, uuid.NewString(), now)
@@ -234,8 +238,9 @@ func checkChangeSubscription(t *testing.T, s *platform) {
 	wantError(t, err, askahuman.ErrSubscriptionNotFound)
 }
 
-// checkTokenMoveRace lets several devices take one token at once: one ends up with it.
-func checkTokenMoveRace(t *testing.T, s *platform) {
+// TestChangeSubscriptionRace lets several devices take one token at once: one ends up with it.
+func TestChangeSubscriptionRace(t *testing.T) {
+	s := newFew(t)
 	const devices = 4
 	var subscriptions []askahuman.Subscription
 	for i := range devices {
@@ -267,7 +272,8 @@ func dueQuestionIDs(t *testing.T, s *platform, now time.Time, most int) []string
 	return Must(due.take(most))(t)
 }
 
-func checkDueQuestions(t *testing.T, s *platform) {
+func TestDueQuestions(t *testing.T) {
+	s := newFew(t)
 	first, second, later, closed := questionAt("agent", ten), questionAt("agent", ten.Add(time.Second)),
 		questionAt("agent", ten.Add(time.Minute)), questionAt("agent", ten)
 	mustCreate(t, s, second, first, later, closed)
@@ -321,7 +327,8 @@ func claimOnce(t *testing.T, runs int, claim func(i int) (bool, error)) {
 	}
 }
 
-func checkDueSubscriptions(t *testing.T, s *platform) {
+func TestDueSubscriptions(t *testing.T) {
+	s := newFew(t)
 	var subscriptions []askahuman.Subscription
 	for i := range 5 {
 		subscriptions = append(subscriptions, mustSubscribe(t, s, subscriptionAt(person(i), "", ten)))
@@ -339,7 +346,8 @@ func checkDueSubscriptions(t *testing.T, s *platform) {
 	wantEqual(t, "due, longest ago first", got, []string{subscriptions[4].ID, subscriptions[3].ID, subscriptions[2].ID})
 }
 
-func checkClaimSubscription(t *testing.T, s *platform) {
+func TestClaimSubscription(t *testing.T) {
+	s := newFew(t)
 	subscription := mustSubscribe(t, s, subscriptionAt("token", person(0), ten))
 	anonymous := mustSubscribe(t, s, subscriptionAt("another token", "", ten))
 	question := asked(t, s)
@@ -403,7 +411,8 @@ func wantRefused(t *testing.T, s *platform, id string, now time.Time) {
 	}
 }
 
-func checkMarkNotified(t *testing.T, s *platform) {
+func TestMarkNotified(t *testing.T) {
+	s := newFew(t)
 	subscription := mustSubscribe(t, s, subscriptionAt("token", person(0), ten))
 	first, second := asked(t, s), asked(t, s)
 	mustClaim(t, s, subscription.ID, first, ten)
@@ -422,9 +431,10 @@ func checkMarkNotified(t *testing.T, s *platform) {
 	wantNotified(t, s, second, person(0), later)
 }
 
-// checkClaimPerson has a person with two devices of different intervals: a notification on one counts
+// TestClaimSubscriptionPerson has a person with two devices of different intervals: a notification on one counts
 // for the other.
-func checkClaimPerson(t *testing.T, s *platform) {
+func TestClaimSubscriptionPerson(t *testing.T) {
+	s := newFew(t)
 	often, seldom := subscriptionAt("often", person(0), ten), subscriptionAt("seldom", person(0), ten)
 	often.Minutes, seldom.Minutes = 5, 60
 	mustSubscribe(t, s, often)
@@ -469,8 +479,9 @@ func checkClaimPerson(t *testing.T, s *platform) {
 	mustClaim(t, s, joined.ID, question, third.Add(30*time.Minute))
 }
 
-// checkClaimPersonRace has several runs take several devices of one person at once.
-func checkClaimPersonRace(t *testing.T, s *platform) {
+// TestClaimSubscriptionPersonRace has several runs take several devices of one person at once.
+func TestClaimSubscriptionPersonRace(t *testing.T) {
+	s := newFew(t)
 	const devices = 4
 	for i := range devices {
 		mustSubscribe(t, s, subscriptionAt(person(i), person(0), ten))
@@ -484,9 +495,10 @@ func checkClaimPersonRace(t *testing.T, s *platform) {
 	})
 }
 
-// checkClaimSubscriptionAnswered checks that a person is not notified of a question that
+// TestClaimSubscriptionAnswered checks that a person is not notified of a question that
 // they have answered, and can still be notified of another.
-func checkClaimSubscriptionAnswered(t *testing.T, s *platform) {
+func TestClaimSubscriptionAnswered(t *testing.T) {
+	s := newFew(t)
 	subscription := mustSubscribe(t, s, subscriptionAt("token", person(0), ten))
 	q := questionAt("agent", ten)
 	mustCreate(t, s, q)
@@ -498,9 +510,10 @@ func checkClaimSubscriptionAnswered(t *testing.T, s *platform) {
 	mustClaim(t, s, subscription.ID, uuid.NewString(), ten)
 }
 
-// checkReleaseSubscription checks that an unsent notification makes no device wait, and that earlier
+// TestReleaseSubscription checks that an unsent notification makes no device wait, and that earlier
 // notifications count as before.
-func checkReleaseSubscription(t *testing.T, s *platform) {
+func TestReleaseSubscription(t *testing.T) {
+	s := newFew(t)
 	subscription := mustSubscribe(t, s, subscriptionAt("token", person(0), ten))
 	other := mustSubscribe(t, s, subscriptionAt("another device", person(0), ten))
 	sent := asked(t, s)
@@ -533,7 +546,8 @@ func checkReleaseSubscription(t *testing.T, s *platform) {
 	mustClaim(t, s, other.ID, uuid.NewString(), at)
 }
 
-func checkDeactivateSubscription(t *testing.T, s *platform) {
+func TestDeactivateSubscription(t *testing.T) {
+	s := newFew(t)
 	subscription := mustSubscribe(t, s, subscriptionAt("token", person(0), ten))
 	stale := subscription
 	stale.Token = "an older token"

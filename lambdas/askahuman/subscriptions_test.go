@@ -56,12 +56,7 @@ func TestItemsOfSubscriptionsGoWithThem(t *testing.T) {
 			return err
 		default:
 			at := now()
-			sub, err := storedSubscription(ctx, store, askahuman.Subscription{
-				ID: uuid.NewString(), Token: token, Minutes: 60, LastNotifiedAt: askahuman.Never,
-				NextNotificationAt: askahuman.Never,
-				Active:             askahuman.SubscriptionActive,
-				PersonHash:         fmt.Sprint("person-", random.IntN(2)), CreatedAt: at, UpdatedAt: at,
-			})
+			sub, err := storedSubscription(ctx, store, subscriptionAt(token, fmt.Sprint("person-", random.IntN(2)), at))
 			mu.Lock()
 			defer mu.Unlock()
 			ids = append(ids, sub.ID)

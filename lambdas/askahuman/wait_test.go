@@ -25,16 +25,16 @@ type waiting struct {
 
 func newWaiting(t *testing.T) *waiting {
 	w := &waiting{platform: newPlatform(t), at: map[time.Duration]func(){}}
-	w.moveTo(w.now.Truncate(time.Second))
-	began := w.now
+	w.MoveTo(w.Now().Truncate(time.Second))
+	began := w.Now()
 	w.Pause = func(ctx context.Context, d time.Duration) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		for end := w.now.Add(d); w.now.Before(end); {
-			step := min(w.now.Truncate(time.Second).Add(time.Second).Sub(w.now), end.Sub(w.now))
-			w.moveTo(w.now.Add(step))
-			if happens := w.at[w.now.Sub(began)]; happens != nil {
+		for end := w.Now().Add(d); w.Now().Before(end); {
+			step := min(w.Now().Truncate(time.Second).Add(time.Second).Sub(w.Now()), end.Sub(w.Now()))
+			w.MoveTo(w.Now().Add(step))
+			if happens := w.at[w.Now().Sub(began)]; happens != nil {
 				happens()
 			}
 		}
@@ -50,8 +50,8 @@ func (w *waiting) watch() {
 		case readsAnswers(r):
 			w.responses++
 		case r.Table == "Questions" && r.Action == schema.GetItem:
-			w.questions = append(w.questions, w.now)
-			w.moveTo(w.now.Add(w.took))
+			w.questions = append(w.questions, w.Now())
+			w.MoveTo(w.Now().Add(w.took))
 			if w.failing != nil && len(w.questions) > 2 {
 				return w.failing
 			}
@@ -138,9 +138,9 @@ func TestReadNews(t *testing.T) {
 				w.at[at] = map[string]func(){
 					"answer": func() { w.answer(t, "another", text(question.ID, "news")) },
 					"close": func() {
-						Must(w.notifying.endQuestion(t.Context(), question, w.now))(t)
+						Must(w.notifying.endQuestion(t.Context(), question, w.Now()))(t)
 					},
-					"deadline": func() { w.moveTo(time.Time(question.Deadline)) },
+					"deadline": func() { w.MoveTo(time.Time(question.Deadline)) },
 				}[what]
 			}
 			ctx := test.ctx

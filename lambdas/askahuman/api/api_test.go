@@ -43,18 +43,23 @@ type platform struct {
 	keys           *service.AgentKeys // of agents, for tests that set them
 	limiter        *limiter
 	meanwhile      func() // called while a read waits
-	log            bytes.Buffer
+	log, metrics   bytes.Buffer
+	counted        map[string]string // metrics by who called
 }
 
 // newPlatform is a platform of open agents, with changes.
 func newPlatform(t testing.TB, changes ...func(*platform)) *platform {
 	t.Helper()
-	p := &platform{world: worldtest.New(t, askahuman.Platform(), began()), limiter: &limiter{used: map[string]int{}}}
+	p := &platform{world: worldtest.New(t, askahuman.Platform(), began()), limiter: &limiter{used: map[string]int{}},
+		counted: map[string]string{}}
 	p.service = &service.Service{DB: p.world.DB, Clock: p.world.Now, Pause: p.pause,
 		CheckCallback: webhook.Addresses{}.CheckURL}
 	keys := p.service.Keys()
 	keys.Clock = p.world.Now
-	options := api.Options{RateLimiter: p.limiter, Log: slog.New(slog.NewJSONHandler(&p.log, nil)), Clock: p.world.Now}
+	metrics := &kit.Metrics{Namespace: "Onesynth/askahuman", Writer: &p.metrics}
+	p.service.Ended = api.CountEnded(metrics)
+	options := api.Options{Metrics: metrics, RateLimiter: p.limiter, Log: slog.New(slog.NewJSONHandler(&p.log, nil)),
+		Clock: p.world.Now}
 	p.agentAPI = &api.AgentAPI{
 		Service: p.service, Keys: keys, OpenAgents: true, Options: options,
 		Webhooks: &webhooks.Secrets{Key: webhookKey, DB: p.world.DB, Clock: p.world.Now},
@@ -126,7 +131,6 @@ func testHasher() api.Hasher {
 type limiter struct {
 	mu        sync.Mutex
 	used      map[string]int
-	err       error
 	unlimited bool
 }
 
@@ -137,8 +141,8 @@ func (l *limiter) CountRequest(_ context.Context, limit schema.RateLimit, caller
 	key := limit.Name + " " + caller
 	state := ratelimit.State{Limit: limit.Requests, Remaining: limit.Requests - l.used[key] - 1,
 		Reset: now.Truncate(limit.Window).Add(limit.Window)}
-	if l.err != nil || l.unlimited {
-		return state, l.err
+	if l.unlimited {
+		return state, nil
 	}
 	if state.Remaining < 0 {
 		state.Remaining = 0

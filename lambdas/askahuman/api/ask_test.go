@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -106,26 +104,6 @@ func (w watched) Begin(ctx context.Context, scope, key string, request []byte, l
 		w.found()
 	}
 	return claim, replay, err
-}
-
-// The answer does not reveal why the keys failed, and no question is stored.
-func TestKeysFail(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		keys   idempotency.Claims
-		status int
-	}{
-		"None": {nil, http.StatusInternalServerError},
-		"Busy": {&httpapitest.Ledger{Refusal: fmt.Errorf("claim: %w", retry.ErrBusy)}, http.StatusServiceUnavailable},
-		"Gone": {&httpapitest.Ledger{Refusal: errors.New("claim: no such table")}, http.StatusInternalServerError},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := newPlatform(t, func(p *platform) { p.agentAPI.Keys = test.keys })
-			p.do(t, asAgent("POST /agent/questions", keyed), test.status)
-			p.wantQuestions(t, 0)
-		})
-	}
 }
 
 // content keeps what makes a request what it is.

@@ -92,14 +92,3 @@ func TestRules(t *testing.T) {
 		}
 	}
 }
-
-// When a limit cannot be counted, the request is refused.
-func TestRateLimiterFails(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t)
-	p.limiter.err = errors.New("no table")
-	if w := p.serve(asAgent("GET /agent/questions", "")); w.Code != 500 ||
-		strings.Contains(w.Body.String(), "no table") {
-		t.Errorf("got %d %s", w.Code, w.Body)
-	}
-}

@@ -3,14 +3,17 @@ package api_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -18,10 +21,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/openapi"
 )
 
-// The answers of every route, in the very bytes of the wire. The commands of the script:
-// "new" starts a platform, "tokens" one whose agents have tokens, "keys" one whose agents have
-// keys, "without PART" one that leaves a part out, and "fails NAME" one whose tables fail with that error. Each answer
-// of the first kind is as the document says, and no log has a fingerprint or a secret.
+// The answers of every route, in the very bytes of the wire. The commands of the script: "new" starts a platform,
+// "tokens" one whose agents have tokens, "keys" one whose agents have keys, "without PART" one that leaves a part out,
+// and "fails NAME" one whose tables fail with that error. Each answer of the first kind is as the document says, no log
+// has a fingerprint or a secret, and "metrics" are what it has counted, by who called.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	failures := map[string]error{
@@ -31,14 +34,15 @@ func TestWire(t *testing.T) {
 		"unanswered": retry.ErrUnanswered,
 	}
 	var p *platform
-	httpapitest.Script{As: func(r *http.Request, caller string) bool { return p.as(r, caller) }, Start: func(t *testing.T,
-		command string) (http.Handler, *worldtest.World) {
+	all := map[string]string{}
+	as := func(r *http.Request, caller string) bool { return p.as(r, caller) }
+	httpapitest.Script{As: as, Start: func(t *testing.T, command string) (http.Handler, *worldtest.World) {
 		what, argument, _ := strings.Cut(command, " ")
 		err, known := failures[argument]
 		switch {
 		case what == "new":
 			p = newPlatform(t)
-			return described(t, p), p.world
+			return described(t, p, all), p.world
 		case what == "tokens":
 			p = newPlatform(t, withTokens)
 		case what == "keys":
@@ -58,7 +62,18 @@ func TestWire(t *testing.T) {
 			t.Fatalf("there is no command %s", command)
 		}
 		return p, p.world
-	}}.Run(t, "testdata/wire.txt")
+	}, Verbs: map[string]func(string) string{"metrics": func(string) (lines string) {
+		for who, counted := range p.counted {
+			for name, sum := range metricstest.Sums(t, counted) {
+				lines += fmt.Sprintln(who, name, sum)
+			}
+		}
+		return lines
+	}}}.Run(t, "testdata/wire.txt")
+	for who, function := range map[string]string{"agent": "agentapi", "human": "humanapi",
+		"operator": "moderationapi"} {
+		metricstest.Complete(t, all[who], schema.MetricsOf(function, askahuman.Platform().Metrics))
+	}
 }
 
 // as gives a request its caller: a person shows a fingerprint, an open agent an id, and the others a token.
@@ -74,18 +89,28 @@ func (p *platform) as(r *http.Request, caller string) bool {
 	return true
 }
 
-// described is the platform, each of whose answers is checked by the document and whose log by what was sent.
-func described(t *testing.T, p *platform) http.Handler {
+// described is the platform, each of whose answers is checked by the document and whose log by what was sent. It adds
+// what requests count to all.
+func described(t *testing.T, p *platform, all map[string]string) http.Handler {
 	document := must(openDocument())(t)
 	fields := strings.NewReplacer(`"level":`, "")
+	var busy sync.RWMutex
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		busy.RLock()
 		p.ServeHTTP(w, r)
+		busy.RUnlock()
 		document.IsKept(t, r, w.(*httptest.ResponseRecorder))
+		busy.Lock()
+		defer busy.Unlock()
 		for _, secret := range append(r.Header["X-Fingerprint"], "whsec_", "secret@") {
 			if len(secret) > 2 && strings.Contains(fields.Replace(p.log.String()), secret) {
 				t.Errorf("after %s %s the log has %q: %s", r.Method, r.URL, secret, &p.log)
 			}
 		}
+		who, _, _ := strings.Cut(r.URL.Path[1:], "/")
+		p.counted[who] += p.metrics.String()
+		all[who] += p.metrics.String()
+		p.metrics.Reset()
 	})
 }
 

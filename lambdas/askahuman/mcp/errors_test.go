@@ -103,7 +103,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			p.api.OpenAgents = false
 		}, tool: mcp.ListQuestions, says: []string{"does not know this agent", "do not try again"}},
 		"Limited": {change: func(p *platform) {
-			p.api.RateLimiter = limited{p.now.Add(90 * time.Second)}
+			p.api.RateLimiter = limited{p.Now().Add(90 * time.Second)}
 		}, tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt},
 			says: []string{"call ask_human again in 90 seconds", "not before"}},
 		"Quota": {change: func(p *platform) {
@@ -147,7 +147,7 @@ func withKeys(t *testing.T) func(*platform) {
 
 // fails has all requests to the tables fail.
 func (p *platform) fails(err error) {
-	p.tables.Recorder.Faults(func(schema.Action) error { return err }, nil)
+	p.Recorder.Faults(func(schema.Action) error { return err }, nil)
 }
 
 // faults break some of the requests of a client: before the API carries them out, after, or instead.

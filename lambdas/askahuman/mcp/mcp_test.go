@@ -21,36 +21,26 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcp"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // platform is Ask-a-Human with open agents, over HTTP.
 type platform struct {
-	tables  *dynamotest.Tables
+	*worldtest.World
 	service *service.Service
 	api     *api.AgentAPI
 	handler *mcp.Handler
 	url     string
 	log     safeBuffer
-	mu      sync.Mutex
-	now     time.Time
-}
-
-func (p *platform) clock() time.Time {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.now
 }
 
 // pass lets time pass.
 func (p *platform) pass(_ context.Context, d time.Duration) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.now = p.now.Add(d)
+	p.Advance(d)
 	return nil
 }
 
@@ -69,14 +59,13 @@ func (b *safeBuffer) Write(p []byte) (int, error) {
 // newPlatform is a platform with its tables, and with changes.
 func newPlatform(t testing.TB, changes ...func(*platform)) *platform {
 	t.Helper()
-	p := &platform{tables: dynamotest.Open(t, askahuman.Platform().Database),
-		now: time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)}
-	p.service = &service.Service{DB: p.tables.DB, Clock: p.clock, Pause: p.pass}
+	p := &platform{World: worldtest.New(t, askahuman.Platform(), time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC))}
+	p.service = &service.Service{DB: p.DB, Clock: p.Now, Pause: p.pass}
 	keys := p.service.Keys()
-	keys.Clock = p.clock
+	keys.Clock = p.Now
 	log := slog.New(slog.NewJSONHandler(&p.log, nil))
 	p.api = &api.AgentAPI{Service: p.service, Keys: keys, OpenAgents: true,
-		Options: api.Options{RateLimiter: httpapitest.Unlimited{}, Log: log, Clock: p.clock}}
+		Options: api.Options{RateLimiter: httpapitest.Unlimited{}, Log: log, Clock: p.Now}}
 	p.handler = &mcp.Handler{Log: log}
 	for _, change := range changes {
 		change(p)
@@ -228,7 +217,7 @@ func TestLifeOfAQuestion(t *testing.T) {
 	says(t, text(callTool(t, session, mcp.CheckQuestion, map[string]any{"question_id": id})), "OPEN, 0 of 3",
 		"no one has answered yet")
 	says(t, text(callTool(t, session, mcp.WaitForAnswers, map[string]any{"question_id": id})), "OPEN, 0 of 3")
-	if waited := p.clock().Sub(time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)); waited != 20*time.Second {
+	if waited := p.Now().Sub(time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)); waited != 20*time.Second {
 		t.Errorf("waited %v; want 20s", waited)
 	}
 	p.answer(t, "ann", id, "Only if it is our fault.")
@@ -316,7 +305,7 @@ func TestAskedAgainAfterTheEnd(t *testing.T) {
 			p.answer(t, "ann", id, "Never.")
 		}, "PARTIAL", []string{"wait_for_answers"}},
 		"Long": {func(t *testing.T, p *platform, _ string) {
-			_ = p.pass(t.Context(), time.Minute)
+			p.Advance(time.Minute)
 		}, "OPEN", []string{"was asked at 2026-02-02T09:30:00.000Z already", "another idempotency_key"}},
 		"Closed": {func(t *testing.T, p *platform, id string) {
 			closeQuestion(t, p, id)
@@ -326,14 +315,14 @@ func TestAskedAgainAfterTheEnd(t *testing.T) {
 			p.answer(t, "bob", id, "Ever.")
 		}, "CLOSED", []string{"CLOSED, 2 of 2", "check_question", "another idempotency_key"}},
 		"Expired": {func(t *testing.T, p *platform, _ string) {
-			_ = p.pass(t.Context(), time.Hour)
+			p.Advance(time.Hour)
 		}, "EXPIRED", []string{"EXPIRED, 0 of 2", "another idempotency_key"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlatform(t)
 			reads := 0
-			session := inMemory(t, &mcp.Server{Clock: p.clock, Client: func(context.Context, http.Header) *mcp.Client {
+			session := inMemory(t, &mcp.Server{Clock: p.Now, Client: func(context.Context, http.Header) *mcp.Client {
 				return &mcp.Client{Header: http.Header{"X-Agent-Id": {"me"}},
 					Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 						if r.Method == http.MethodGet {
@@ -348,7 +337,7 @@ func TestAskedAgainAfterTheEnd(t *testing.T) {
 				strings.Contains(text(first), "already") {
 				t.Fatalf("got %v after %d reads, %q; want OPEN without one", got, reads, text(first))
 			}
-			_ = p.pass(t.Context(), time.Second)
+			p.Advance(time.Second)
 			id, _ := field(t, first, "question_id").(string)
 			test.end(t, p, id)
 			again := callTool(t, session, mcp.AskHuman, ask)
@@ -497,7 +486,7 @@ func TestProgress(t *testing.T) {
 				}
 				return apiOf(p).RoundTrip(r)
 			})
-			server := &mcp.Server{Live: true, Clock: p.clock, Client: func(context.Context, http.Header) *mcp.Client {
+			server := &mcp.Server{Live: true, Clock: p.Now, Client: func(context.Context, http.Header) *mcp.Client {
 				return &mcp.Client{Transport: counting, Header: http.Header{"X-Agent-Id": {"me"}}}
 			}, Pause: func(ctx context.Context, d time.Duration) error {
 				if d < 5*time.Second {
