@@ -34,7 +34,8 @@ func update() bool { return flag.Lookup("update").Value.String() == "true" }
 //	NAME: PATH DEPLOYED => PROPOSED
 //	  PATH VALUE
 //	  refusal ID: what changes
-//	    why, and a step in each line, if the case has such lines
+//	    why: if the case has such a line
+//	    - a step in each line, if the case has such lines
 //
 // A path is a logical id and a property, such as Table/TableName, or begins with a slash, such as /Metadata. Each value
 // is JSON, or a type of a resource and its properties, or none; base, or no value before =>, is that of the base. A
@@ -99,7 +100,7 @@ func scenarios(text string) (all []scenario) {
 	return all
 }
 
-// run returns the findings of a case, with reasons and steps if the case states any, and with the notes if they are noted.
+// run returns the findings of a case, with why and the steps if the case states any, and with the notes if they are noted.
 func (c scenario) run(t *testing.T, base []byte, noted bool) (found []string) {
 	t.Helper()
 	var deployed, proposed any
@@ -118,7 +119,9 @@ func (c scenario) run(t *testing.T, base []byte, noted bool) (found []string) {
 			t.Errorf("a template and itself: got %+v", got)
 		}
 	}
-	steps := slices.ContainsFunc(c.states, func(line string) bool { return strings.HasPrefix(line, "  ") })
+	states := func(begins string) bool {
+		return slices.ContainsFunc(c.states, func(line string) bool { return strings.HasPrefix(line, begins) })
+	}
 	findings, notes := check.CompareWithNotes(from, to, here)
 	back := check.Compare(to, from, here)
 	for _, f := range findings {
@@ -130,9 +133,12 @@ func (c scenario) run(t *testing.T, base []byte, noted bool) (found []string) {
 			ways = " both ways"
 		}
 		found = append(found, fmt.Sprintf("%s %s%s: %s", f.Severity, f.ID, ways, f.Got))
-		if steps {
-			for _, line := range append([]string{f.Why}, f.Steps...) {
-				found = append(found, "  "+line)
+		if states("  why: ") {
+			found = append(found, "  why: "+f.Why)
+		}
+		if states("  - ") {
+			for _, step := range f.Steps {
+				found = append(found, "  - "+step)
 			}
 		}
 	}
