@@ -25,17 +25,16 @@ import (
 
 var (
 	// golden are the templates with golden files, by stack.
-	golden                 map[string]synthtest.Template
-	large, models, refused synthtest.Template
+	golden         map[string]synthtest.Template
+	large, refused synthtest.Template
 )
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) (err error) {
-		if golden, err = synthtest.LoadAll(folder, "own", "quiet", "exporting", "joined", "telling"); err != nil {
+		if golden, err = synthtest.LoadAll(folder, "own", "quiet", "exporting", "joined", "telling", "models"); err != nil {
 			return err
 		}
-		for stack, loaded := range map[string]*synthtest.Template{"large": &large, "models": &models,
-			"refused": &refused} {
+		for stack, loaded := range map[string]*synthtest.Template{"large": &large, "refused": &refused} {
 			if *loaded, err = synthtest.Load(folder, stack); err != nil {
 				return err
 			}
@@ -102,8 +101,8 @@ func declare(app awscdk.App) {
 }
 
 // The golden files have what no platform of this module has: several lakes, a route beside the declared ones, a
-// schedule of a time zone and no API, uploads that invoke a function, targets of events, and what a team adds to a
-// platform.
+// schedule of a time zone and no API, uploads that invoke a function, targets of events, what a team adds to a platform,
+// and models of every kind.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	synthtest.Golden(t, "testdata/golden", "own", golden)
