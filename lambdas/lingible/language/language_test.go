@@ -82,6 +82,11 @@ func languageOf(t testing.TB, entries []lingible.Entry) *language.Language {
 	return l
 }
 
+// entry is a term with a plain text, as it is used by most.
+func entry(term, plain string, pos lingible.PartOfSpeech) lingible.Entry {
+	return lingible.Entry{Term: term, Plain: &lingible.Plain{Text: plain, PartOfSpeech: pos}, Confidence: 1}
+}
+
 func translate(l *language.Language, text string, to lingible.Direction) lingible.Rendering {
 	return translateFor(l, text, to, "")
 }
@@ -363,9 +368,6 @@ func TestSlots(t *testing.T) {
 // An emoji is a term like others, also repeated and in any style, and the object of a verb may stand inside it.
 func TestEmojiAndObjects(t *testing.T) {
 	t.Parallel()
-	entry := func(term, plain string, pos lingible.PartOfSpeech) lingible.Entry {
-		return lingible.Entry{Term: term, Plain: &lingible.Plain{Text: plain, PartOfSpeech: pos}, Confidence: 1}
-	}
 	l := languageOf(t, []lingible.Entry{entry("🔥", "excellent", lingible.Adjective),
 		entry("👍", "all right", lingible.Interjection), entry("leave on read", "ignore", lingible.Verb),
 		entry("creep out", "frighten", lingible.Verb), entry("tick off", "make angry", lingible.Verb)})
@@ -389,12 +391,14 @@ func TestEmojiAndObjects(t *testing.T) {
 	}
 }
 
-// Slang is of the region, or of all: a term of another one is not written, and is understood all the same.
+// Slang is of the region, or of all: a term of another one is not written, and is understood all the same. Of several
+// terms the one in use is written.
 func TestRegions(t *testing.T) {
 	t.Parallel()
 	entry := func(term, plain string, momentum float64, regions ...string) lingible.Entry {
-		return lingible.Entry{Term: term, Plain: &lingible.Plain{Text: plain, PartOfSpeech: lingible.Adjective},
-			Confidence: 1, Momentum: momentum, Regions: regions}
+		e := entry(term, plain, lingible.Adjective)
+		e.Momentum, e.Regions = momentum, regions
+		return e
 	}
 	l := languageOf(t, []lingible.Entry{entry("alpho", "excellent", 0.9, "SG"), entry("betho", "excellent", 0.8),
 		entry("gammo", "excellent", 0.7, "GB", "IE"), entry("delto", "cold", 0.7, "GB")})
@@ -402,6 +406,15 @@ func TestRegions(t *testing.T) {
 		"IE": "gammo, cold", "NG": "betho, cold"} {
 		if got := translateFor(l, "excellent, cold", lingible.ToSlang, region).Text; got != want {
 			t.Errorf("%q: got %q, want %q", region, got, want)
+		}
+	}
+	// Of two terms for one thing, the one with the higher score is put in, and of equal ones the first by name.
+	for want, all := range map[string][]lingible.Entry{
+		"zonko": {entry("alpho", "excellent", 0.5), entry("zonko", "excellent", 0.9)},
+		"betho": {entry("zonko", "excellent", 0.7), entry("betho", "excellent", 0.7)},
+	} {
+		if got := translate(languageOf(t, all), "excellent", lingible.ToSlang).Text; got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 	// Slang that hardly anybody uses is written for nothing.
@@ -422,13 +435,9 @@ func TestRegions(t *testing.T) {
 // An abbreviation with full stops is one word, and no letters that stand for words.
 func TestFullStops(t *testing.T) {
 	t.Parallel()
-	l := languageOf(t, []lingible.Entry{
-		{
-			Term: "ASAP", Variants: []string{"A.S.A.P."}, Confidence: 1,
-			Plain: &lingible.Plain{Text: "as soon as possible", PartOfSpeech: lingible.Adverb},
-		},
-		{Term: "u", Confidence: 1, Plain: &lingible.Plain{Text: "you", PartOfSpeech: lingible.Phrase}},
-	})
+	asap := entry("ASAP", "as soon as possible", lingible.Adverb)
+	asap.Variants = []string{"A.S.A.P."}
+	l := languageOf(t, []lingible.Entry{asap, entry("u", "you", lingible.Phrase)})
 	for text, want := range map[string]string{
 		"Call me A.S.A.P. please":   "Call me as soon as possible please",
 		"u know the U.S. border":    "you know the U.S. border",
@@ -437,23 +446,6 @@ func TestFullStops(t *testing.T) {
 	} {
 		if got := translate(l, text, lingible.ToStandard).Text; got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
-	}
-}
-
-// Of two terms for one thing, the one with the higher score is put in, and of equal ones the first by name.
-func TestRank(t *testing.T) {
-	t.Parallel()
-	entry := func(term string, momentum float64) lingible.Entry {
-		return lingible.Entry{Term: term, Plain: &lingible.Plain{Text: "excellent", PartOfSpeech: lingible.Adjective},
-			Confidence: 1, Momentum: momentum}
-	}
-	for want, all := range map[string][]lingible.Entry{
-		"zonko": {entry("alpho", 0.5), entry("zonko", 0.9)},
-		"betho": {entry("zonko", 0.7), entry("betho", 0.7)},
-	} {
-		if got := translate(languageOf(t, all), "excellent", lingible.ToSlang).Text; got != want {
-			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -116,5 +116,19 @@ func TestLive(t *testing.T) {
 		}
 		source.err = nil
 		check("initial", 2, 1)
+
+		// A call waits no longer than it may.
+		l = language.NewLive(func(ctx context.Context, _ string) (latest language.Latest, digest string, err error) {
+			<-ctx.Done()
+			return latest, "", ctx.Err()
+		}, nil, slog.New(slog.DiscardHandler), nil)
+		short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		_, err = l.Translate(short, lingible.TranslationInput{Text: "initial"})
+		if waited := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || waited != time.Millisecond {
+			t.Errorf("got %v after %s", err, waited)
+		}
+		time.Sleep(5 * time.Second) // the read ends
 	})
 }
