@@ -38,9 +38,9 @@ func TestPathVariables(t *testing.T) {
 	}
 }
 
-// Events as AWS sends them, member by member as in the example of "Create AWS Lambda proxy integrations for HTTP APIs" (API
-// Gateway developer guide), of a route with a Lambda integration in payload format 2.0: handlers see the query as it was sent, each header and all cookies, and the path of the
-// route.
+// Events as AWS sends them, member by member as in the example of "Create AWS Lambda proxy integrations for HTTP APIs"
+// (API Gateway developer guide), of a route with a Lambda integration in payload format 2.0: handlers see the query as
+// it was sent, each header and all cookies, and the path of the route.
 func TestEventsOfAWS(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()

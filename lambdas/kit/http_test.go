@@ -357,7 +357,8 @@ func TestGroups(t *testing.T) {
 		// What other claims say is no group.
 		{groups: `["admin"]`, change: func(e *events.APIGatewayV2HTTPRequest) {
 			delete(e.RequestContext.Authorizer.JWT.Claims, "cognito:groups")
-			for _, name := range []string{"groups", "Cognito:Groups", "custom:groups", "cognito:roles", "roles", "scope"} {
+			for _, name := range []string{"groups", "Cognito:Groups", "custom:groups", "cognito:roles", "roles",
+				"scope"} {
 				e.RequestContext.Authorizer.JWT.Claims[name] = "[admin]"
 			}
 		}},

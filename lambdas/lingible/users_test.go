@@ -67,8 +67,8 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-// An upgrade moves the user in the index by tier, which has profiles alone. It is refused if the tiers that were read are
-// not those of the items any more.
+// An upgrade moves the user in the index by tier, which has profiles alone. It is refused if the tiers that were read
+// are not those of the items any more.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
@@ -96,8 +96,8 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// A deletion begins once. From then on the user is none until the cleaner is done; then a token from before makes no new
-// account, and one from after does. TestNoRouteWithoutAccount of the API has every request.
+// A deletion begins once. From then on the user is none until the cleaner is done; then a token from before makes no
+// new account, and one from after does. TestNoRouteWithoutAccount of the API has every request.
 func TestAccountDeletion(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)

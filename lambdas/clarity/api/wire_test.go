@@ -13,9 +13,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/model"
 )
 
-// The answers of every route, in the very bytes of the wire. The commands of the script: "stored" starts a platform with its
-// tables, "none active" one without an active scenario, and "failing" one whose evaluator fails and which allows one
-// evaluation a day.
+// The answers of every route, in the very bytes of the wire. The commands of the script: "stored" starts a platform
+// with its tables, "none active" one without an active scenario, and "failing" one whose evaluator fails and which
+// allows one evaluation a day.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	httpapitest.Script{Start: func(t *testing.T, command string) (http.Handler, *worldtest.World) {

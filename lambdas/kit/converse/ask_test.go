@@ -72,7 +72,7 @@ func TestDecode(t *testing.T) {
 
 // What is decoded is a whole reply: written again it is the same.
 func FuzzDecode(f *testing.F) {
-	for _, text := range slices.Concat(slices.Collect(maps.Keys(forms())), attacks(`{"ok":true,"tags":[],"parts":[]}`)) {
+	for _, text := range append(attacks(`{"ok":true,"tags":[],"parts":[]}`), slices.Collect(maps.Keys(forms()))...) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -107,8 +107,8 @@ func attacks(reply string) []string {
 	}
 }
 
-// A question is one document, which no text in it leaves. The system prompt, the request and its parameters stay as they
-// are. Its reply is read strictly.
+// A question is one document, which no text in it leaves. The system prompt, the request and its parameters stay as
+// they are. Its reply is read strictly.
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	const reply = `{"name":"a","share":1}`

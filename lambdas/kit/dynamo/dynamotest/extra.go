@@ -50,7 +50,8 @@ func (t *Tables) KeepsExtra(tb testing.TB, p schema.Platform, record string, key
 		value, err := attributevalue.Marshal(fmt.Sprint("version ", writes))
 		if err == nil {
 			_, err = t.Client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-				TableName: aws.String(table.Name), Key: t.key(tb, table.Name, values), UpdateExpression: aws.String("SET #a = :v"),
+				TableName: aws.String(table.Name), Key: t.key(tb, table.Name, values),
+				UpdateExpression:          aws.String("SET #a = :v"),
 				ConditionExpression:       aws.String("attribute_exists(" + table.Key.Partition + ")"),
 				ExpressionAttributeNames:  map[string]string{"#a": name},
 				ExpressionAttributeValues: map[string]types.AttributeValue{":v": value},

@@ -94,8 +94,8 @@ func marshalled(tb testing.TB, value any) dynamo.Item {
 	return item
 }
 
-// Pages reads a list page by page to its end, and returns all of its entries. read returns where the next page begins; "":
-// there is none.
+// Pages reads a list page by page to its end, and returns all of its entries. read returns where the next page begins;
+// "": there is none.
 func Pages[T any](tb testing.TB, read func(from string) (entries []T, next string, err error)) (all []T) {
 	tb.Helper()
 	for from, first := "", true; first || from != ""; first = false {

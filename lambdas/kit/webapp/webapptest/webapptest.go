@@ -161,8 +161,8 @@ func (p Page) CheckBudget(t *testing.T) {
 	t.Logf("the first view has %d bytes", sum)
 }
 
-// CheckIcons checks the icons of an installed page in a folder: they have the sizes of their names and 8 KiB at most, and
-// fill their square, since some systems cut icons to shapes of their own.
+// CheckIcons checks the icons of an installed page in a folder: they have the sizes of their names and 8 KiB at most,
+// and fill their square, since some systems cut icons to shapes of their own.
 func CheckIcons(t *testing.T, folder string) {
 	t.Helper()
 	for _, size := range []int{192, 512} {
