@@ -148,7 +148,7 @@ func (h *questionHistory) step(t *testing.T) {
 		if due {
 			return
 		}
-		OK(t, h.moderating(t).HideQuestion(ctx, as("operator"), id, true))
+		OK(t, h.as(t, "moderationapi").HideQuestion(ctx, as("operator"), id, true))
 		if answers {
 			delete(h.open, id)
 			h.note(askahuman.QuestionClosed, detail{Question: id, Status: askahuman.StatusClosed, Current: current,
@@ -156,5 +156,3 @@ func (h *questionHistory) step(t *testing.T) {
 		}
 	}
 }
-
-func (h *questionHistory) moderating(t *testing.T) *Service { return h.as(t, "moderationapi") }

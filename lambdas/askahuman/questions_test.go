@@ -2,12 +2,8 @@ package askahuman
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
 	"testing"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
@@ -89,20 +85,6 @@ func TestCreateQuestionLostPlaces(t *testing.T) {
 	mustCreate(t, s, questionAt("agent", later), questionAt("agent", later))
 }
 
-func TestQuestionNotFound(t *testing.T) {
-	s := newFew(t)
-	_, err := s.people.question(t.Context(), uuid.NewString(), ten)
-	wantError(t, err, askahuman.ErrQuestionNotFound)
-
-	q := questionAt("agent", ten)
-	mustCreate(t, s, q)
-	if _, err := s.people.question(t.Context(), q.ID, q.ExpiresAt.Add(-time.Second)); err != nil {
-		t.Errorf("within the retention: %v", err)
-	}
-	_, err = s.people.question(t.Context(), q.ID, q.ExpiresAt)
-	wantError(t, err, askahuman.ErrQuestionNotFound)
-}
-
 // agentPages reads all of an agent's questions page by page.
 func agentPages(t *testing.T, s *Service, agentID string, status askahuman.Status, limit int, now time.Time) []string {
 	t.Helper()
@@ -123,69 +105,6 @@ func agentPages(t *testing.T, s *Service, agentID string, status askahuman.Statu
 		}
 	}
 	return all
-}
-
-func TestAgentQuestionsStatus(t *testing.T) {
-	s := newFew(t)
-	open, partial, closed, overdue, expired := questionAt("agent", ten), questionAt("agent", ten),
-		questionAt("agent", ten), questionAt("agent", ten), questionAt("agent", ten)
-	overdue.Deadline, expired.Deadline = wire.Time(ten.Add(time.Minute)), wire.Time(ten.Add(time.Minute))
-	mustCreate(t, s, open, partial, closed, overdue, expired)
-	mustSubmit(t, s, partial.ID, person(0), ten)
-	now := ten.Add(time.Minute)
-	for q, status := range map[string]askahuman.Status{closed.ID: askahuman.StatusClosed,
-		expired.ID: askahuman.StatusExpired} {
-		if ended, err := s.notifying.endQuestion(t.Context(), mustRead(t, s, q), now); !ended || err != nil {
-			t.Fatalf("EndQuestion(%s) = %v, %v", status, ended, err)
-		}
-	}
-	for status, want := range map[askahuman.Status][]string{
-		askahuman.StatusOpen:    {open.ID},
-		askahuman.StatusPartial: {partial.ID},
-		askahuman.StatusClosed:  {closed.ID},
-		askahuman.StatusExpired: {overdue.ID, expired.ID},
-		"":                      {open.ID, partial.ID, closed.ID, overdue.ID, expired.ID},
-	} {
-		for _, limit := range []int{1, 10} {
-			got := agentPages(t, s.Service, "agent", status, limit, now)
-			slices.Sort(got)
-			slices.Sort(want)
-			wantEqual(t, fmt.Sprintf("status %q in pages of %d", status, limit), got, want)
-		}
-	}
-	wantEqual(t, "after the retention", agentPages(t, s.Service, "agent", "", 3, ten.Add(8*24*time.Hour)), nil)
-}
-
-func TestEndQuestion(t *testing.T) {
-	s := newFew(t)
-	t.Run("Closed", func(t *testing.T) {
-		q := questionAt("agent", ten)
-		mustCreate(t, s, q)
-		now := ten.Add(10 * time.Minute)
-		if ended, err := s.notifying.endQuestion(t.Context(), q, now); !ended || err != nil {
-			t.Fatalf("EndQuestion = %v, %v", ended, err)
-		}
-		want := q
-		want.Status, want.ClosedAt, want.ExpiresAt, want.DueAt = askahuman.StatusClosed, wire.Time(now),
-			now.Add(askahuman.KeepClosed), time.Time{}
-		wantEqual(t, "question", mustRead(t, s, q.ID), want)
-		if ended, err := s.notifying.endQuestion(t.Context(), q, now.Add(time.Minute)); ended || err != nil {
-			t.Errorf("a second EndQuestion = %v, %v; want false and no error", ended, err)
-		}
-		wantEqual(t, "question after a second end", mustRead(t, s, q.ID), want)
-	})
-	t.Run("Expired", func(t *testing.T) {
-		q := questionAt("agent", ten)
-		mustCreate(t, s, q)
-		if ended, err := s.notifying.endQuestion(t.Context(), q,
-			time.Time(q.Deadline).Add(5*time.Minute)); !ended || err != nil {
-			t.Fatalf("EndQuestion = %v, %v", ended, err)
-		}
-		want := q
-		want.Status, want.DueAt = askahuman.StatusExpired, time.Time{}
-		want.ExpiresAt = time.Time(q.Deadline).Add(askahuman.KeepExpired)
-		wantEqual(t, "question", mustRead(t, s, q.ID), want)
-	})
 }
 
 // openPages reads all open questions page by page.

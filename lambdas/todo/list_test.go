@@ -336,7 +336,7 @@ func (w *world) fill(t testing.TB, user string, n int, in todo.TaskBody, title f
 		TableName: aws.String("AppData"), Key: dynamo.Item{"PK": text("COUNTS#" + user), "SK": text("METADATA")},
 		UpdateExpression: aws.String("ADD #status :more, #priority :more"),
 		ExpressionAttributeNames: map[string]string{"#status": string(first.Status),
-			"#priority": orElse(string(first.Priority), "no_priority")},
+			"#priority": cmp.Or(string(first.Priority), "no_priority")},
 		ExpressionAttributeValues: dynamo.Item{":more": &types.AttributeValueMemberN{Value: fmt.Sprint(n - 1)}},
 	})
 	must(t, err)

@@ -121,13 +121,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func orElse(value, other string) string {
-	if value == "" {
-		return other
-	}
-	return value
-}
-
 func textOf(item map[string]any, attribute string) string {
 	value, _ := item[attribute].(string)
 	return value

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -80,17 +79,6 @@ func must[T any](value T, err error) func(testing.TB) T {
 		}
 		return value
 	}
-}
-
-// fails has all requests to the tables fail from now on, with an error whose text callers must not see; nil: none.
-func (p *platform) fails(err error) {
-	if err == nil {
-		p.world.Recorder.FaultsOf(nil, nil)
-		return
-	}
-	p.world.Recorder.FaultsOf(func(context.Context, dynamotest.Request) error {
-		return fmt.Errorf("doing it: %w", err)
-	}, nil)
 }
 
 // pause lets time pass at once, and what is to happen meanwhile.

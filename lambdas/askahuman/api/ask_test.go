@@ -77,7 +77,7 @@ func TestRepeatWaitsForTheFirst(t *testing.T) {
 	slow := p.agents
 	group.Go(func() { slow.ServeHTTP(first, asAgent("POST /agent/questions", keyed).http()) })
 	<-reached
-	p.fails(nil)
+	p.world.Heal()
 	var looked sync.Once
 	p.with(func(p *platform) {
 		p.agentAPI.Keys = watched{p.agentAPI.Keys, func() { looked.Do(func() { close(resume) }) }}

@@ -3,7 +3,6 @@ package api_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -46,9 +45,8 @@ func newWire(keys idempotency.Claims, log *slog.Logger) *kit.API {
 func TestWire(t *testing.T) {
 	t.Parallel()
 	failures := map[string]error{
-		"unknown": errors.New("table todo-app-data has a secret"), "claim lost": idempotency.ErrClaimLost,
-		"busy": retry.ErrBusy, "unanswered": retry.ErrUnanswered, "stale": retry.ErrStale,
-		"running": &idempotency.RunningError{Until: began().Add(1500 * time.Millisecond)},
+		"claim lost": idempotency.ErrClaimLost, "busy": retry.ErrBusy, "unanswered": retry.ErrUnanswered,
+		"stale": retry.ErrStale, "running": &idempotency.RunningError{Until: began().Add(1500 * time.Millisecond)},
 	}
 	var stored http.Handler
 	var records func() []json.RawMessage
