@@ -362,21 +362,7 @@ func platforms(t testing.TB) map[string]string {
 // edit returns the template after a change of its resources.
 func edit(t testing.TB, text string, change func(resources map[string]map[string]any)) *check.Template {
 	t.Helper()
-	var template map[string]any
-	if err := json.Unmarshal([]byte(text), &template); err != nil {
-		t.Fatal(err)
-	}
-	resources := map[string]map[string]any{}
-	for id, resource := range template["Resources"].(map[string]any) {
-		resources[id] = resource.(map[string]any)
-	}
-	change(resources)
-	template["Resources"] = resources
-	edited, err := json.Marshal(template)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parse(t, string(edited))
+	return parse(t, mutate(t, text, change))
 }
 
 // TestPlatforms: a change of every deployment is no finding, and a store of data cannot go unseen.
