@@ -544,27 +544,36 @@ func TestRolesAreKept(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("ScheduleDeadLetter", func(t *testing.T) {
-		t.Parallel()
-		changed := template()
-		schedule := properties(changed, "Schedule")
-		schedule["ScheduleExpression"] = "at(2026-01-01T00:00:01)"
-		schedule["ScheduleExpressionTimezone"] = "UTC"
-		schedule["Target"].(object)["RetryPolicy"] = object{"MaximumRetryAttempts": 0}
-		r, _ := start(t, changed, func(o *run.Options) {
-			without("lambda:InvokeFunction")(o)
-			o.NoSchedules = false
-			// The clock stands still: the time has not passed when the run is ready, however long that takes.
-			o.Now = func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
+	for name, refused := range map[string][]string{"ScheduleDeadLetter": {"lambda:InvokeFunction"},
+		"ScheduleWithoutDeadLetter": {"lambda:InvokeFunction", "sqs:SendMessage"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			changed := template()
+			schedule := properties(changed, "Schedule")
+			schedule["ScheduleExpression"] = "at(2026-01-01T00:00:01)"
+			schedule["ScheduleExpressionTimezone"] = "UTC"
+			schedule["Target"].(object)["RetryPolicy"] = object{"MaximumRetryAttempts": 0}
+			r, _ := start(t, changed, func(o *run.Options) {
+				without(refused...)(o)
+				o.NoSchedules = false
+				// The clock stands still: the time has not passed when the run is ready, however long that takes.
+				o.Now = func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
+			})
+			queue := r.Parts().AWS.Queues()[0]
+			wait.For(t, "the refused requests and the messages in the dead-letter queue", 2, func() int {
+				return len(r.Parts().AWS.Refused()) + len(queue.Messages())
+			}, wait.On(runtest.Of(r)))
+			messages := queue.Messages()
+			if len(refused) == 2 {
+				if len(messages) > 0 {
+					t.Errorf("got %+v; want no message", messages)
+				}
+			} else if message := messages[0]; message.Body != `{"Tick":"1"}` ||
+				message.Attributes["ERROR_CODE"].StringValue != "AccessDeniedException" {
+				t.Errorf("got %+v", message)
+			}
 		})
-		queue := r.Parts().AWS.Queues()[0]
-		wait.For(t, "the messages in the dead-letter queue", 1, func() int { return len(queue.Messages()) },
-			wait.On(runtest.Of(r)))
-		message := queue.Messages()[0]
-		if message.Body != `{"Tick":"1"}` || message.Attributes["ERROR_CODE"].StringValue != "AccessDeniedException" {
-			t.Errorf("got %+v", message)
-		}
-	})
+	}
 	t.Run("Logs", func(t *testing.T) {
 		t.Parallel()
 		r, printed := start(t, template(), without("logs:PutLogEvents"))

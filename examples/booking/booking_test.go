@@ -265,9 +265,7 @@ func TestReminder(t *testing.T) {
 		return onesynthtest.Read[hotel.Messages](t, c.Try(t, "GET", "/messages", nil), http.StatusOK).Messages
 	}
 	wait.For(t, "the guest is reminded", true, func() bool {
-		if err := target.Run.RunSchedule(t.Context(), target.Schedule(t, "Reminder")); err != nil {
-			t.Fatal(err)
-		}
+		target.RunSchedule(t, "Reminder")
 		return len(messages(due)) > 0
 	}, wait.On(target))
 	target.Event(t, "ReminderDue", map[string]any{"booking_id": made.ID})
@@ -331,12 +329,9 @@ func TestReport(t *testing.T) {
 	manager, stay := staff(t, target, "manager"), rooms(t, target, 2, 1)
 	stay.Arrival, stay.Departure = hotel.Today(), hotel.AddDays(hotel.Today(), 1)
 	made := book(t, guest(t, target), stay)
-	reporter := target.Schedule(t, "Reporter")
 	var report hotel.Report
 	wait.Until(t, "the report has the arrival", func() (any, bool) {
-		if err := target.Run.RunSchedule(t.Context(), reporter); err != nil {
-			t.Fatal(err)
-		}
+		target.RunSchedule(t, "Reporter")
 		r := manager.Try(t, "GET", "/reports/"+stay.Arrival, nil)
 		report = onesynthtest.Read[hotel.Report](t, r, http.StatusOK)
 		return report, slices.ContainsFunc(report.Rooms, func(r hotel.RoomReport) bool {
@@ -357,7 +352,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if next, err := runner.NextRun(reporter); err != nil || next.In(zone).Hour() != 5 {
+	if next, err := runner.NextRun(target.Schedule(t, "Reporter")); err != nil || next.In(zone).Hour() != 5 {
 		t.Errorf("the reporter runs next at %v, %v; want five o'clock in %s", next, err, hotel.Zone)
 	}
 }
@@ -373,9 +368,7 @@ func TestLake(t *testing.T) {
 	made := book(t, alice, stay)
 	book(t, alice, stay)
 	cancel(t, alice, made.ID)
-	if err := target.Flush(t); err != nil {
-		t.Fatal(err)
-	}
+	target.Flush(t)
 	type row struct {
 		Kind            string
 		Made, Cancelled int

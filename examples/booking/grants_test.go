@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,118 +16,83 @@ import (
 // Each role allows exactly what its function does.
 func TestGrants(t *testing.T) {
 	t.Parallel()
-	suite.CheckGrants(t, probes, func(t testing.TB, r onesynthtest.Reply) {
-		refused(t, r, http.StatusInternalServerError, "message")
-	})
+	suite.CheckGrants(t, use)
 }
 
-// probes make every function do its work.
-func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
+// use makes every function do its work.
+func use(t testing.TB, target *onesynthtest.Target) {
 	alice, bob := guest(t, target), guest(t, target)
 	manager, reception := staff(t, target, "manager"), staff(t, target, "reception")
-	stay := rooms(t, target, 1, 1)
+	send := func(c *onesynthtest.Client, method, path string, body any) {
+		t.Helper()
+		if r := c.Try(t, method, path, body); r.Status >= http.StatusMultipleChoices {
+			t.Errorf("got %v; want success", r)
+		}
+	}
+	hook := func(url string) {
+		target.Set(t, "Settings", "name", hotel.WebhookSetting, map[string]any{"url": url})
+	}
+	send(manager, "PUT", "/webhook", map[string]any{"url": target.Run.WebhooksURL() + "hotel"})
+	send(manager, "GET", "/webhook-secret", nil)
+	stay, now := rooms(t, target, 1, 1), time.Now().UTC()
 	today := stay
 	today.Arrival, today.Departure = hotel.Today(), hotel.AddDays(hotel.Today(), 1)
 	book(t, alice, today)
 	kept := book(t, alice, stay)
-	// Two small objects for the compactor to merge.
-	if err := target.Flush(t); err != nil {
-		t.Fatal(err)
+	target.Flush(t)
+	place := onesynthtest.Read[hotel.Waiting](t, bob.Try(t, "POST", "/waiting", stay), http.StatusCreated)
+	for _, path := range []string{"/rooms", "/rooms/" + stay.Kind + "/nights?from=" + stay.Arrival, "/bookings",
+		"/bookings/" + kept.ID, "/waiting", "/messages"} {
+		send(alice, "GET", path, nil)
 	}
-	left := onesynthtest.Read[hotel.Waiting](t, bob.Try(t, "POST", "/waiting", stay), http.StatusCreated)
-	now := time.Now().UTC()
+	send(reception, "GET", "/arrivals/"+stay.Arrival, nil)
+	send(bob, "DELETE", "/waiting/"+place.Kind+"/"+place.Arrival+"/"+place.ID, nil)
 	target.Set(t, "Bookings", "id", kept.ID,
 		map[string]any{"due_on": now.Format(time.DateOnly), "due_at": now.Unix() - 1})
-	hook := func(url string) {
-		target.Set(t, "Settings", "name", hotel.WebhookSetting, map[string]any{"url": url})
+	target.RunSchedule(t, "Reminder")
+	target.RunSchedule(t, "Reporter")
+	send(manager, "GET", "/reports/"+hotel.Today(), nil)
+
+	// A room passes from one guest to another. Every function behind the bus learns of it.
+	send(bob, "POST", "/waiting", stay)
+	cancel(t, alice, kept.ID)
+	target.Flush(t)
+	target.RunSchedule(t, "Lake") // merges the objects of two batches
+	wait.Until(t, "the endpoint gets all", func() (any, bool) {
+		got := runtest.Of(target.Run).Webhooks()
+		return len(got), len(got) >= 4 // three bookings and a cancellation
+	}, wait.On(target))
+	try(t, target, "Waitlist", `{"kind":"nowhere","from":"2027-01-01","to":"2027-01-02"}`)
+	hook("https://10.0.0.1/")
+	try(t, target, "Hotelhook", `{"id":"again"}`)
+}
+
+// try hands two messages to a function: one that cannot be read, which is given up, and one that comes again.
+func try(t testing.TB, target *onesynthtest.Target, function, failing string) {
+	t.Helper()
+	runner := runtest.Of(target.Run)
+	of := func(end string) string {
+		names := runner.Queues()
+		return names[slices.IndexFunc(names, func(name string) bool {
+			return strings.HasPrefix(name, "booking-Booking"+function+end)
+		})]
 	}
-	hook(target.Run.WebhooksURL() + "hotel")
-	request := func(function, name string, c *onesynthtest.Client, method, path string, body any) onesynthtest.Probe {
-		return onesynthtest.Probe{Function: function, Name: name, Do: func(t testing.TB) (onesynthtest.Reply, error) {
-			return c.Send(t.Context(), method, path, nil, body)
-		}}
+	messages := func(queue string) []runtest.Message {
+		all, err := runner.Messages(queue)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
 	}
-	runner := func(schedule string) func(t testing.TB) (onesynthtest.Reply, error) {
-		return func(t testing.TB) (onesynthtest.Reply, error) {
-			return onesynthtest.Reply{}, target.Run.RunSchedule(t.Context(), target.Schedule(t, schedule))
+	queue, failures := of("Queue"), of("QueueDeadLetters")
+	for _, body := range []string{"no message", failing} {
+		if err := runner.Send(queue, body, nil); err != nil {
+			t.Fatal(err)
 		}
 	}
-	flush := func(t testing.TB) (onesynthtest.Reply, error) {
-		return onesynthtest.Reply{}, target.FlushUntilRefused(t)
-	}
-	free := rooms(t, target, 1, 1)
-	freed := book(t, alice, rooms(t, target, 1, 1))
-	// pass moves a room from one guest to another. Every function behind the bus learns of it.
-	pass := func(t testing.TB) (onesynthtest.Reply, error) {
-		hook(target.Run.WebhooksURL() + "hotel")
-		stay := rooms(t, target, 1, 1)
-		made := book(t, alice, stay)
-		onesynthtest.Read[hotel.Waiting](t, bob.Try(t, "POST", "/waiting", stay), http.StatusCreated)
-		cancel(t, alice, made.ID)
-		return flush(t)
-	}
-	// try hands two messages to a function: one that cannot be read, which is given up, and one that comes again.
-	try := func(function, failing string) func(t testing.TB) (onesynthtest.Reply, error) {
-		return func(t testing.TB) (onesynthtest.Reply, error) {
-			runner := runtest.Of(target.Run)
-			of := func(end string) string {
-				names := runner.Queues()
-				return names[slices.IndexFunc(names, func(name string) bool {
-					return strings.HasPrefix(name, "booking-Booking"+function+end)
-				})]
-			}
-			queue, failures := of("Queue"), of("QueueDeadLetters")
-			err := errors.Join(runner.Send(queue, "no message", nil), runner.Send(queue, failing, nil))
-			wait.Until(t, function+" has tried both", func() (any, bool) {
-				waiting, err1 := runner.Messages(queue)
-				failed, err2 := runner.Messages(failures)
-				err = errors.Join(err, err1, err2)
-				return append(waiting, failed...), err != nil || len(failed) > 0 &&
-					slices.ContainsFunc(waiting, func(m runtest.Message) bool {
-						return m.Body == failing && m.Received > 0 && !m.InFlight
-					})
-			}, wait.On(target))
-			return onesynthtest.Reply{}, err
-		}
-	}
-	return []onesynthtest.Probe{
-			request("Guestapi", "Rooms", alice, "GET", "/rooms", nil),
-			request("Guestapi", "Nights", alice, "GET", "/rooms/"+stay.Kind+"/nights?from="+stay.Arrival, nil),
-			request("Guestapi", "Book", alice, "POST", "/bookings", free),
-			request("Guestapi", "Bookings", alice, "GET", "/bookings", nil),
-			request("Guestapi", "Booking", alice, "GET", "/bookings/"+kept.ID, nil),
-			request("Guestapi", "Wait", bob, "POST", "/waiting", stay),
-			request("Guestapi", "Waiting", bob, "GET", "/waiting", nil),
-			request("Guestapi", "Leave", bob, "DELETE", "/waiting/"+left.Kind+"/"+left.Arrival+"/"+left.ID, nil),
-			request("Guestapi", "Messages", bob, "GET", "/messages", nil),
-			request("Guestapi", "Cancel", alice, "DELETE", "/bookings/"+freed.ID, nil),
-			request("Staffapi", "Room", manager, "PUT", "/rooms/other", map[string]any{"title": "Other", "units": 1}),
-			request("Staffapi", "Arrivals", reception, "GET", "/arrivals/"+stay.Arrival, nil),
-			request("Staffapi", "Endpoint", manager, "PUT", "/webhook",
-				map[string]any{"url": target.Run.WebhooksURL() + "hotel"}),
-			request("Staffapi", "Secret", manager, "GET", "/webhook-secret", nil),
-			{Function: "ReporterSchedule", Name: "Report", Do: runner("Reporter")},
-			{Function: "Reporter", Name: "Report", Do: runner("Reporter")},
-			request("Staffapi", "Report", manager, "GET", "/reports/"+hotel.Today(), nil),
-			{Function: "ReminderSchedule", Name: "Remind", Do: runner("Reminder")},
-			{Function: "Reminder", Name: "Remind", Do: runner("Reminder")},
-			{Function: "Eventpublisher", Name: "Publish", Do: pass},
-			{Function: "Announcer", Name: "Announce", Do: pass},
-			{Function: "Waitlist", Name: "Promote", Do: pass},
-			{Function: "Waitlist", Name: "Promote again",
-				Do: try("Waitlist", `{"kind":"nowhere","from":"2027-01-01","to":"2027-01-02"}`)},
-			{Function: "Hotelhook", Name: "Hook", Do: pass},
-			{Function: "Hotelhook", Name: "Hook again", Do: func(t testing.TB) (onesynthtest.Reply, error) {
-				hook("https://10.0.0.1/")
-				return try("Hotelhook", `{"id":"again"}`)(t)
-			}},
-			{Function: "Postman", Name: "Tell", Do: pass},
-			{Function: "LakeWriter", Name: "Write", Do: flush},
-			{Function: "LakeCompactor", Name: "Compact", Do: runner("Lake")},
-			{Function: "LakeSchedule", Name: "Deliver", Do: runner("Lake")},
-		}, func() {
-			if err := target.Flush(t); err != nil {
-				t.Error(err)
-			}
-		}
+	wait.Until(t, function+" has tried both", func() (any, bool) {
+		waiting, failed := messages(queue), messages(failures)
+		again := func(m runtest.Message) bool { return m.Body == failing && m.Received > 0 && !m.InFlight }
+		return append(waiting, failed...), len(failed) > 0 && slices.ContainsFunc(waiting, again)
+	}, wait.On(target))
 }

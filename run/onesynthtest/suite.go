@@ -28,7 +28,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -206,28 +205,3 @@ func (s *Suite) run(t testing.TB, folder string, options run.Options) (*Target, 
 }
 
 func (s *Suite) stack() string { return cmp.Or(s.Stack, s.Platform.Name) }
-
-// short is the end of a name or ARN, for test names.
-func (s *Suite) short(name string) string {
-	if i := strings.LastIndex(name, s.Construct); i >= 0 {
-		name = name[i+len(s.Construct):]
-	}
-	return name
-}
-
-// declares reports whether a function, by its name in the run, is one of the platform's schema.
-func (s *Suite) declares(name string) bool {
-	return slices.ContainsFunc(s.Platform.Functions, func(f schema.Function) bool {
-		return strings.Contains(name, f.ConstructID())
-	})
-}
-
-// serves reports whether a function, by its name in the run, serves routes.
-func (s *Suite) serves(name string) bool {
-	for _, route := range s.Platform.Routes {
-		if f, ok := s.Platform.Function(route.Function); ok && strings.Contains(name, f.ConstructID()) {
-			return true
-		}
-	}
-	return false
-}

@@ -1,6 +1,8 @@
 package onesynthtest
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -16,6 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
@@ -161,6 +164,58 @@ func (p *Target) Schedule(t testing.TB, name string) string {
 		t.Fatalf("got the schedules %v of the name %q; want 1", found, name)
 	}
 	return found[0]
+}
+
+// RunSchedule runs the local run's schedule whose construct has that name, "" for the only one, and waits until its
+// function has succeeded.
+func (p *Target) RunSchedule(t testing.TB, name string) {
+	t.Helper()
+	if err := p.Run.RunSchedule(t.Context(), p.Schedule(t, name)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// SetFaults makes the local run fail requests of functions to AWS from now on. The zero value ends that.
+func (p *Target) SetFaults(t testing.TB, faults runtest.Faults) {
+	t.Helper()
+	if err := runtest.Of(p.Run).SetFaults(faults); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Kill kills an instance of a local run's function, a busy one if there is any, and reports whether there was one.
+func (p *Target) Kill(t testing.TB, function string) bool {
+	t.Helper()
+	_, err := p.Run.Kill(function)
+	if err != nil && !errors.Is(err, run.ErrNotRunning) {
+		t.Error(err)
+	}
+	return err == nil
+}
+
+// Flush lets the functions that get the records of streams handle all earlier writes. The test fails if a minute passes
+// without a delivery, and if a role refuses a request meanwhile: the batch would come again for ever.
+func (p *Target) Flush(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	refused := func() (times int) {
+		for _, refusal := range p.Run.Parts().AWS.Refused() {
+			times += refusal.Times
+		}
+		return times
+	}
+	before, flushed := refused(), make(chan error, 1)
+	go func() { flushed <- p.Run.FlushStreams(ctx) }()
+	wait.Until(t, "all records of streams are handled", func() (any, bool) {
+		return p.Run.Parts().Mappings.Streams(), refused() > before || len(flushed) > 0
+	}, wait.On(p))
+	if refused() > before {
+		t.Fatal("a role refused a request of a function")
+	}
+	if err := <-flushed; err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Delete deletes an item in the database, without the platform, by its key as for Item.

@@ -3,9 +3,7 @@ package askahuman
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
-	"strconv"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -32,22 +30,6 @@ func (c *visitor) as(header, value string) *visitor {
 	return &visitor{&own, c.target}
 }
 
-// limits are the headers of a rate limit.
-type limits struct{ limit, remaining, reset int }
-
-func parseLimits(r onesynthtest.Reply) (limits, error) {
-	var l limits
-	for name, into := range map[string]*int{"X-RateLimit-Limit": &l.limit, "X-RateLimit-Remaining": &l.remaining,
-		"X-RateLimit-Reset": &l.reset} {
-		n, err := strconv.Atoi(r.Header.Get(name))
-		if err != nil {
-			return l, fmt.Errorf("got %v with %s %q; want a number", r, name, r.Header.Get(name))
-		}
-		*into = n
-	}
-	return l, nil
-}
-
 // agent is an AI agent. It shows its key where agents have keys.
 type agent struct {
 	*visitor
@@ -63,30 +45,18 @@ func (c *visitor) agent(id, key string) agent {
 // shows returns what the agent sends as X-Agent-Id.
 func (a agent) shows() string { return cmp.Or(a.key, a.id) }
 
-// operator is someone who moderates.
-type operator struct {
-	*visitor
-	token string
-}
-
-// newOperator signs an operator in, with a token that the local run makes.
-func (c *visitor) newOperator(t testing.TB) operator {
+// newOperator signs someone in who moderates, with a token that the local run makes.
+func (c *visitor) newOperator(t testing.TB) *visitor {
 	t.Helper()
 	token := c.target.Token(t, map[string]any{"sub": onesynthtest.Unique("operator"),
 		"claims": onesynthtest.Groups("operators")})
-	return operator{c.as("Authorization", "Bearer "+token), token}
+	return c.as("Authorization", "Bearer "+token)
 }
 
 // textQuestion is a question that needs so many texts.
 func textQuestion(answers int) askahuman.Ask {
 	return askahuman.Ask{Prompt: "Should error messages apologise to people?", Type: askahuman.TypeText,
 		MinResponses: &answers}
-}
-
-// choiceQuestion is a question that needs so many choices.
-func choiceQuestion(answers int) askahuman.Ask {
-	return askahuman.Ask{Prompt: "Which button label is clearer?", Type: askahuman.TypeMultipleChoice,
-		Options: []string{"Submit", "Send", "Confirm"}, MinResponses: &answers}
 }
 
 // ask asks a question; with a key, if the client makes requests again.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -34,24 +33,6 @@ func (a agent) callTool(ctx context.Context, tool string, arguments any) (onesyn
 		return reply, nil, err
 	}
 	return reply, answer.Result, nil
-}
-
-// mcpProbe calls a tool. Its reply to a call that the API could not carry out is the one that the API
-// gave to the tool.
-func (s *scene) mcpProbe(name, tool string, arguments any) onesynthtest.Probe {
-	return onesynthtest.Probe{Function: "MCPAPI", Name: name, Do: func(t testing.TB) (onesynthtest.Reply, error) {
-		reply, result, err := s.asker.callTool(t.Context(), tool, arguments)
-		if err == nil && result != nil && result.IsError {
-			if text, ok := result.Content[0].(*sdk.TextContent); ok &&
-				strings.Contains(text.Text, "could not answer for now") {
-				reply.Status, reply.Body = http.StatusInternalServerError,
-					[]byte(`{"error":{"code":"SERVER_ERROR","message":"as the tool says"}}`)
-			} else {
-				reply.Status = http.StatusBadRequest
-			}
-		}
-		return reply, err
-	}}
 }
 
 // agentTransport carries requests of one agent.

@@ -2,7 +2,6 @@ package askahuman
 
 import (
 	"encoding/json"
-	"errors"
 	"maps"
 	"net/http"
 	"testing"
@@ -13,7 +12,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
 // pushed is a notification as Firebase Cloud Messaging got it.
@@ -94,88 +92,4 @@ func TestNotifications(t *testing.T) {
 func (p *target) turnBack(t testing.TB, table, key, value, attribute string, by time.Duration) {
 	t.Helper()
 	p.Set(t, table, key, value, map[string]any{attribute: time.Now().Add(-by).UTC().Format("2006-01-02T15:04:05.000Z")})
-}
-
-// Overlapping runs that die notify no person twice, and for no question more people than it needs. The test does not run
-// beside others: on an overloaded machine a request to DynamoDB gets no answer, and a run then notifies one person too
-// few.
-func TestKilledRunsNotifyOnce(t *testing.T) {
-	target := ownRun(t, run.Options{})
-	const runs, questions, people = 4, 20, 64
-	overlapping := func() error {
-		return onesynthtest.Together(runs, func(int) error {
-			return target.Run.RunSchedule(t.Context(), target.Schedule(t, ""))
-		})
-	}
-	// Runs that have to start first would come one after the other.
-	if err := overlapping(); err != nil {
-		t.Fatal(err)
-	}
-	persons, tokens := subscribers(t, target, people)
-	personOf := map[string]int{}
-	for i, token := range tokens {
-		personOf[token] = i
-	}
-	// Every fourth person has a second device.
-	for i := 0; i < people; i += 4 {
-		token := onesynthtest.Unique("token")
-		persons[i].subscribe(t, token)
-		personOf[token] = i
-	}
-	asker := newClient(t, target).newAgent()
-	for range questions {
-		asker.ask(t, textQuestion(1))
-	}
-	// Each run dies once some people have been notified; the next ones do the rest.
-	died := 0
-	for range runs {
-		ended := make(chan error, 1)
-		before := len(target.pushes(t))
-		go func() { ended <- overlapping() }()
-		wait.Until(t, "a person is notified, or no one is left", func() (any, bool) {
-			now := len(target.pushes(t))
-			return now, now > before || len(ended) > 0
-		}, wait.On(target), wait.Closely())
-		if _, err := target.Run.Kill(target.Function(t, "Notifier")); err != nil &&
-			!errors.Is(err, run.ErrNotRunning) {
-			t.Fatal(err)
-		}
-		if <-ended != nil {
-			died++
-		}
-	}
-	if died == 0 {
-		t.Error("no run has died: the test has shown nothing")
-	}
-	// A run ends with its time. On a busy machine it leaves people to the next one.
-	for sent := -1; sent < len(target.pushes(t)); {
-		sent = len(target.pushes(t))
-		if err := overlapping(); err != nil {
-			t.Fatal(err)
-		}
-	}
-
-	perPerson, perQuestion := map[int]int{}, map[string]int{}
-	for _, one := range target.pushes(t) {
-		person, known := personOf[one.Token]
-		if !known {
-			t.Errorf("got a notification for %s, who is no one", one.Token)
-		}
-		perPerson[person]++
-		perQuestion[one.Data["link"]]++
-	}
-	for person, n := range perPerson {
-		if n > 1 {
-			t.Errorf("person %d: got %d notifications; want at most 1", person, n)
-		}
-	}
-	for link, n := range perQuestion {
-		// A notification that died with a run is not sent again: too few are better than too many.
-		if n > 3 {
-			t.Errorf("%s: got %d notifications; want at most 3", link, n)
-		}
-	}
-	if len(perQuestion) < questions/2 {
-		t.Errorf("got notifications of %d questions; want %d", len(perQuestion), questions)
-	}
 }

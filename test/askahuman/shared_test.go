@@ -19,7 +19,7 @@ func TestShared(t *testing.T) {
 		Open: "/human/questions?limit=1",
 		// An answer at night earns one badge more.
 		Walkthrough: "docs/platforms/askahuman.md", Varies: regexp.MustCompile(`,\{"id":"night_owl"[^}]*\}`),
-		Language: language,
+		Odd:      odd,
 		Statuses: []int{http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusNotFound},
 		LargeBodies: map[string][]byte{
 			"Prompt": fmt.Appendf(nil, `{"type":"text","prompt":"%s"}`, strings.Repeat("x", 1<<20-32)),
@@ -28,11 +28,7 @@ func TestShared(t *testing.T) {
 			"Options": fmt.Appendf(nil, `{"type":"multiple_choice","prompt":"Which one is it?","options":["a"%s]}`,
 				strings.Repeat(`,"a"`, 50_000)),
 		},
-		Probes: probes,
-		Failed: func(t testing.TB, r onesynthtest.Reply) {
-			t.Helper()
-			suite.Refused(t, r, http.StatusInternalServerError, "SERVER_ERROR")
-		},
+		Uses: uses,
 		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
 			asker, question := newClient(t, &target{on}).newAgent(), textQuestion(2)
 			question.IdempotencyKey = new(onesynthtest.Unique("key"))

@@ -16,9 +16,7 @@ func TestTrends(t *testing.T) {
 	on.LocalOnly(t, "the test runs the schedule of the job")
 	one := newPremium(t, on)
 	one.translate(t, "sus")
-	if err := on.Run.RunSchedule(t.Context(), on.Schedule(t, "TrendingJobSchedule")); err != nil {
-		t.Fatal(err)
-	}
+	on.RunSchedule(t, "TrendingJobSchedule")
 	all := onesynthtest.Call(t, one, lingible.ListTrends, lingible.TrendParams{Limit: 100}, schema.None{}).Value.Trends
 	scored := func(trend lingible.Trend) bool { return trend.Term == "sus" && trend.Popularity > 0 }
 	if !slices.ContainsFunc(all, scored) {

@@ -38,9 +38,7 @@ func someone(t *testing.T) person {
 		if err := target.Run.LoadInitialData(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := target.Run.RunSchedule(t.Context(), target.Schedule(t, "TrendingJobSchedule")); err != nil {
-			t.Fatal(err)
-		}
+		target.RunSchedule(t, "TrendingJobSchedule")
 	})
 	return person{suite.Someone(t, "Lingible")}
 }
@@ -77,9 +75,7 @@ func (p person) proposes(term, meaning, example string) {
 	p.T.Helper()
 	p.Do(http.MethodPost, "/slang/submit", map[string]string{"slang_term": term, "meaning": meaning,
 		"example_usage": example}, http.StatusCreated)
-	if err := suite.Target(p.T, "Lingible").Flush(p.T); err != nil {
-		p.T.Fatal(err)
-	}
+	suite.Target(p.T, "Lingible").Flush(p.T)
 }
 
 // sections are the texts of the parts of a view, by their headings.

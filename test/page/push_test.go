@@ -93,7 +93,7 @@ func TestNoPush(t *testing.T) {
 
 // A device subscribes, is notified of a question, gets another token, and ends its notifications.
 func TestPush(t *testing.T) {
-	runner, _ := suite.Start(t)
+	suite.Start(t)
 	service := startFirebase(t)
 	address := served(t, page.Settings{Firebase: &service.settings})
 	driven, err := browser.Start(browser.Require(t), service.flags()...)
@@ -133,9 +133,7 @@ func TestPush(t *testing.T) {
 
 	// What the platform sends is shown, and leads to its question in the page that is open.
 	ask(t, unique("Do you hear me?"), 2)
-	if err := runner.RunSchedule(t.Context(), target(t).Schedule(t, "")); err != nil {
-		t.Fatal(err)
-	}
+	target(t).RunSchedule(t, "")
 	message, id := delivered(t, first.token)
 	tab.Push(message)
 	tab.Until("navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => " +
@@ -202,9 +200,7 @@ func TestPushOfTheRun(t *testing.T) {
 	tab.See("Notifications are on.")
 	tab.Go(runner.URL("") + "/me")
 	ask(t, unique("Does this reach you?"), 2)
-	if err := runner.RunSchedule(t.Context(), target(t).Schedule(t, "")); err != nil {
-		t.Fatal(err)
-	}
+	target(t).RunSchedule(t, "")
 	_, id := delivered(t, browser.Evaluate[string](tab, "JSON.parse(localStorage.getItem('ask-a-human.push')).token"))
 	tab.Until("navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => " +
 		"all.some((one) => one.tag === '" + id + "' && one.body.length > 0))")

@@ -31,7 +31,7 @@ import (
 // such as a line break in a header, which would make it another request instead of a wrong one.
 type rawRequest struct {
 	method, path, query string
-	header              []string // name, value, name, value, …
+	header              http.Header
 	body                []byte
 }
 
@@ -63,8 +63,8 @@ func (r rawRequest) write(w io.Writer, host string) error {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nContent-Length: %d\r\n", r.method,
 		r.target(), host, len(r.body))
-	for i := 0; i+1 < len(r.header); i += 2 {
-		fmt.Fprintf(&text, "%s: %s\r\n", r.header[i], line(r.header[i+1]))
+	for name, values := range r.header {
+		fmt.Fprintf(&text, "%s: %s\r\n", name, line(values[0]))
 	}
 	text.WriteString("\r\n")
 	text.Write(r.body)
@@ -72,28 +72,26 @@ func (r rawRequest) write(w io.Writer, host string) error {
 	return err
 }
 
-// Language describes a platform's usual requests.
-type Language struct {
-	// Headers returns the headers that the platform reads, as they usually are.
-	Headers func() map[string]string
-	// Queries are the names of query parameters, QueryValues what they may be.
-	Queries, QueryValues []string
-	// Parameters are what there is to find, by path parameter without its braces, and by member of bodies.
-	Parameters map[string][]string
-	// Body returns what a usual body of a route has besides what the OpenAPI document requires and has examples of, one
-	// of several by chance. Routes without a body have none.
-	Body func(random *rand.Rand, route schema.Route) map[string]any
-	// Bodies are further bodies to try, Texts further texts.
-	Bodies, Texts []string
+// Odd is what the fuzzer also tries: bodies, and texts for any place.
+type Odd struct{ Bodies, Texts []string }
+
+// usual is a request of an operation as a client makes it that is ready to do so.
+type usual struct {
+	routes.Request
+	operation schema.Description
+	path      string
+	// queries are the names of the operation's query parameters.
+	queries []string
 }
 
 // fuzzed is a run that gets requests of any kind.
 type fuzzed struct {
 	*Target
-	suite    *Suite
-	host     string
-	routes   []schema.Route
-	language Language
+	suite *Suite
+	host  string
+	odd   Odd
+	// values are those that parameters of the operations may have, as the contract says.
+	values []string
 	// outside match the method and path of requests that no operation of the API answers, but a page.
 	outside []*regexp.Regexp
 	// answered counts the replies by status and by who made them.
@@ -103,27 +101,66 @@ type fuzzed struct {
 	addresses atomic.Uint32
 }
 
-func (s *Suite) newFuzzed(t testing.TB, learn func(testing.TB, *Target) Language) *fuzzed {
+func (s *Suite) newFuzzed(t testing.TB, odd Odd) *fuzzed {
 	t.Helper()
 	target := s.OwnRun(t, run.Options{})
 	address, err := url.Parse(target.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fuzzed{Target: target, suite: s, host: address.Host, routes: s.Platform.Operations(),
-		language: learn(t, target)}
-	for _, route := range f.routes {
-		if _, err := newGenerator(f, 1).usualBody(route); err != nil {
-			t.Fatalf("%s: %v", route.Key(), err)
-		}
-	}
+	f := &fuzzed{Target: target, suite: s, host: address.Host, odd: odd}
 	for _, route := range s.Platform.Routes {
 		if route.OutsideAPI {
 			f.outside = append(f.outside, regexp.MustCompile("^"+route.Method+" "+
 				pathParameter.ReplaceAllLiteralString(route.Path, "[^/]+")+"$"))
 		}
+		d, ok := route.Operation()
+		if !ok {
+			continue
+		}
+		for _, p := range d.Parameters() {
+			f.values = append(f.values, strings.Split(p.Field.Tag.Get("enum"), ",")...)
+			f.values = append(f.values, p.Field.Tag.Get("example"))
+		}
 	}
+	f.values = slices.Clip(f.values)
 	return f
+}
+
+// usual are requests of all operations, each by a client of its own.
+func (f *fuzzed) usual(t testing.TB) (all []usual, err error) {
+	measured, runner := f.suite.measured(t, f.Target)
+	for _, route := range f.suite.Platform.Operations() {
+		request, ok, err := requestOf(t.Context(), measured, runner, route.Key())
+		if err != nil {
+			return nil, err
+		}
+		u := usual{Request: request}
+		if u.operation, _ = route.Operation(); !ok { // anyone may make it, without anything
+			u.Method, u.Path, u.Header = route.Method, route.Path, http.Header{}
+		}
+		u.path, _, _ = strings.Cut(u.Path, "?")
+		for _, p := range u.operation.Parameters() {
+			if p.Place == "query" {
+				u.queries = append(u.queries, p.Name)
+			}
+		}
+		all = append(all, u)
+	}
+	return all, nil
+}
+
+// header has the headers of a usual request, and of the others that the platform reads what they usually are.
+func (f *fuzzed) header(u usual) http.Header {
+	header, key := u.Header.Clone(), onesynthtest.Unique("key")
+	header.Set("Content-Type", "application/json")
+	for name, value := range map[string]string{"If-Match": "*", "X-Timezone": "Europe/Berlin", "Idempotency-Key": key,
+		"X-Idempotency-Key": key} {
+		if slices.Contains(f.suite.Platform.RequestHeaders, name) {
+			header.Set(name, value)
+		}
+	}
+	return header
 }
 
 // check sends a request from its own address and checks every answer: it is no failure, and an
@@ -219,20 +256,26 @@ func (f *fuzzed) alive(t testing.TB) {
 
 // checkAnyRequest checks that requests of every kind, well-formed and not, are
 // answered and never a failure.
-func (s *Suite) checkAnyRequest(t *testing.T, learn func(testing.TB, *Target) Language, statuses ...int) {
+func (s *Suite) checkAnyRequest(t *testing.T, odd Odd, statuses ...int) {
 	t.Helper()
-	f := s.newFuzzed(t, learn)
+	f := s.newFuzzed(t, odd)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	const requests, workers = 2400, 8
+	const requests, workers = 2400, 2
 	if err := onesynthtest.Together(workers, func(worker int) error {
-		random := newGenerator(f, seed+uint64(worker))
-		for range requests / workers {
-			if err := f.check(random.request()); err != nil {
-				return err
-			}
+		all, err := f.usual(t)
+		if err != nil {
+			return err
 		}
-		return nil
+		return onesynthtest.Together(workers, func(helper int) error {
+			random := newGenerator(f, seed+uint64(workers*worker+helper))
+			for range requests / workers / workers {
+				if err := f.check(random.request(all)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}); err != nil {
 		t.Error(err)
 	}
@@ -257,9 +300,9 @@ func (s *Suite) checkAnyRequest(t *testing.T, learn func(testing.TB, *Target) La
 
 // checkLargeBodies checks that bodies of up to a megabyte are answered, with every
 // content type and content: neither the platform's own bodies nor others are accepted.
-func (s *Suite) checkLargeBodies(t *testing.T, learn func(testing.TB, *Target) Language, own map[string][]byte) {
+func (s *Suite) checkLargeBodies(t *testing.T, odd Odd, own map[string][]byte) {
 	t.Helper()
-	f := s.newFuzzed(t, learn)
+	f := s.newFuzzed(t, odd)
 	const megabyte = 1 << 20
 	bodies := map[string][]byte{
 		"Nesting": bytes.Repeat([]byte("["), megabyte),
@@ -271,33 +314,30 @@ func (s *Suite) checkLargeBodies(t *testing.T, learn func(testing.TB, *Target) L
 	}
 	maps.Copy(bodies, own)
 	names := slices.Sorted(maps.Keys(bodies))
-	send := func(route schema.Route, name, contentType string) {
-		r := rawRequest{method: route.Method, path: PathOf(route, "x"), body: bodies[name]}
-		for header, value := range f.language.Headers() {
-			if header != "Content-Type" {
-				r.header = append(r.header, header, value)
-			}
-		}
-		if contentType != "" {
-			r.header = append(r.header, "Content-Type", contentType)
-		}
-		if err := f.check(r); err != nil {
+	send := func(u usual, name, contentType string) {
+		header := f.header(u)
+		header.Set("Content-Type", contentType)
+		_, path := onesynthtest.Split(pathParameter.ReplaceAllLiteralString(u.operation.Route, "x"))
+		if err := f.check(rawRequest{u.Method, path, "", header, bodies[name]}); err != nil {
 			t.Errorf("%s as %q: %v", name, contentType, err)
 		}
+	}
+	all, err := f.usual(t)
+	if err != nil {
+		t.Fatal(err)
 	}
 	// Every route refuses a body of another type before it looks at the content, so it
 	// gets one of each such type. The contents take turns.
 	sent := 0
-	for _, route := range f.routes {
-		if route.Method != http.MethodPost && route.Method != http.MethodPut && route.Method != http.MethodPatch ||
-			!takesBody(route) {
+	for _, u := range all {
+		if u.operation.Body() == nil || u.Method == http.MethodDelete {
 			continue
 		}
 		for _, name := range names {
-			send(route, name, "application/json")
+			send(u, name, "application/json")
 		}
 		for _, contentType := range []string{"application/octet-stream", "multipart/form-data; boundary=x", ""} {
-			send(route, names[sent%len(names)], contentType)
+			send(u, names[sent%len(names)], contentType)
 			sent++
 		}
 	}
@@ -310,33 +350,31 @@ func (s *Suite) checkLargeBodies(t *testing.T, learn func(testing.TB, *Target) L
 }
 
 // Fuzz sends what the fuzzer makes up.
-func (s *Suite) Fuzz(f *testing.F, learn func(testing.TB, *Target) Language) {
+func (s *Suite) Fuzz(f *testing.F, odd Odd) {
 	f.Helper()
-	target := s.newFuzzed(f, learn)
+	target := s.newFuzzed(f, odd)
 	random := newGenerator(target, 1)
-	for i, route := range target.routes {
-		r := random.requestOf(route)
+	all, err := target.usual(f)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for i, u := range all {
+		r := random.requestOf(u, all)
 		f.Add(i, r.path, r.query, "X-Timezone", "Europe/Berlin", "application/json", r.body)
 		f.Add(i, r.path, "limit=%zz&cursor=\xff", "X-Timezone", "Local", "text/plain; charset=\xff",
 			[]byte{0xff, 0xfe, 0})
 	}
-	usual := target.language.Headers()
-	delete(usual, "Content-Type")
-	f.Fuzz(func(t *testing.T, route int, path, query, header, value, contentType string, body []byte) {
+	f.Fuzz(func(t *testing.T, route int, path, query, name, value, contentType string, body []byte) {
 		if len(body) > 1<<20 {
 			t.Skip("larger than is asked for")
 		}
-		r := rawRequest{
-			method: target.routes[uint(route)%uint(len(target.routes))].Method,
-			path:   "/" + strings.TrimPrefix(path, "/"), query: query, body: body,
-			header: []string{"Content-Type", contentType},
+		u := all[uint(route)%uint(len(all))]
+		header := target.header(u)
+		header.Set("Content-Type", contentType)
+		if validHeaderName(name) {
+			header[name] = []string{value}
 		}
-		for name, value := range usual {
-			r.header = append(r.header, name, value)
-		}
-		if validHeaderName(header) {
-			r.header = append(r.header, header, value)
-		}
+		r := rawRequest{u.Method, "/" + strings.TrimPrefix(path, "/"), query, header, body}
 		if err := target.check(r); err != nil {
 			t.Error(err)
 		}
@@ -373,8 +411,8 @@ func newGenerator(f *fuzzed, seed uint64) *generator {
 
 func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
 
-func (g *generator) request() rawRequest {
-	r := g.requestOf(pick(g, g.routes...))
+func (g *generator) request(all []usual) rawRequest {
+	r := g.requestOf(pick(g, all...), all)
 	if g.IntN(20) == 0 {
 		r.method = pick(g, "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE", "BREW")
 	}
@@ -384,61 +422,48 @@ func (g *generator) request() rawRequest {
 	return r
 }
 
-func (g *generator) requestOf(route schema.Route) rawRequest {
-	r := rawRequest{method: route.Method, path: route.Path}
-	r.path = pathParameter.ReplaceAllStringFunc(r.path, func(parameter string) string {
-		known := append(g.language.Parameters[strings.Trim(parameter, "{}")], "00000000-0000-4000-8000-000000000000")
-		return pick(g, pick(g, known...), pick(g, known...), known[0], url.PathEscape(g.text()), g.text())
-	})
-	values := append(g.language.QueryValues, "1", "50", "-1", "99999999999999999999", "%zz", "%", "&&==")
-	names := g.language.Queries
-	if route.Method != http.MethodGet && g.IntN(4) > 0 {
-		names = nil
+func (g *generator) requestOf(u usual, all []usual) rawRequest {
+	r := rawRequest{method: u.Method, path: u.path, header: http.Header{}}
+	_, r.query, _ = strings.Cut(u.Path, "?")
+	if _, path := onesynthtest.Split(u.operation.Route); strings.Contains(path, "{") && g.IntN(5) == 0 {
+		r.path = pathParameter.ReplaceAllStringFunc(path, func(string) string {
+			return pick(g, "00000000-0000-4000-8000-000000000000", url.PathEscape(g.text()), g.text())
+		})
 	}
-	for _, name := range names {
-		if g.IntN(2*len(names)) == 0 {
+	values := append(g.values, "1", "50", "-1", "99999999999999999999", "2026-02-14", "true", "%zz", "%", "&&==")
+	for _, name := range u.queries {
+		if g.IntN(2*len(u.queries)) == 0 {
 			r.query += "&" + name + "=" + pick(g, pick(g, values...), pick(g, values...), url.QueryEscape(g.text()),
 				g.text())
 		}
 	}
 	r.query = strings.TrimPrefix(r.query, "&")
-	for name, usual := range g.language.Headers() {
+	header := g.header(u)
+	if other := pick(g, all...).Header["Authorization"]; other != nil && g.IntN(4) == 0 {
+		header["Authorization"] = other
+	}
+	for name, values := range header {
 		switch g.IntN(12) {
 		case 0:
 		case 1:
-			r.header = append(r.header, name, g.text())
+			r.header[name] = []string{g.text()}
 		default:
-			r.header = append(r.header, name, usual)
+			r.header[name] = values
 		}
 	}
-	if route.Method == http.MethodPost || route.Method == http.MethodPut || route.Method == http.MethodPatch ||
-		g.IntN(20) == 0 {
-		r.body = g.madeBody(route)
+	if u.operation.Body() != nil || g.IntN(20) == 0 {
+		r.body = g.madeBody(u)
 	}
 	return r
 }
 
-// takesBody reports whether requests of a route have a body.
-func takesBody(route schema.Route) bool {
-	d, ok := route.Operation()
-	return ok && d.Body() != nil
-}
-
-// usualBody is a body for the route as the document describes it, about what there is to find.
-func (g *generator) usualBody(route schema.Route) (map[string]any, error) {
-	known := map[string]any{}
-	for name, values := range g.language.Parameters {
-		known[name] = pick(g, values...)
-	}
-	d, _ := route.Operation()
-	return routes.Sample(d, g.language.Body(g.Rand, route), known)
-}
-
-// madeBody is a body for the route with none or some of its parts wrong.
-func (g *generator) madeBody(route schema.Route) []byte {
+// madeBody is a body for the operation with none or some of its parts wrong.
+func (g *generator) madeBody(u usual) []byte {
 	object := map[string]any{}
-	usual, _ := g.usualBody(route) // checked before
-	maps.Copy(object, usual)
+	if g.IntN(2) == 0 {
+		object = routes.Optional(u.operation)
+	}
+	maps.Copy(object, u.Body)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if g.IntN(8) == 0 {
 			object[name] = g.value(3)
@@ -461,7 +486,7 @@ func (g *generator) madeBody(route schema.Route) []byte {
 	case 2:
 		return []byte(g.text())
 	case 3: // what JSON in Go cannot write
-		bodies := append(g.language.Bodies, "\xef\xbb\xbf{}", `{}{}`, `[{}]`, `null`, `"text"`, `-0`,
+		bodies := append(g.odd.Bodies, "\xef\xbb\xbf{}", `{}{}`, `[{}]`, `null`, `"text"`, `-0`,
 			strings.Repeat("[", 20000))
 		return []byte(pick(g, bodies...))
 	case 4: // any bytes
@@ -476,7 +501,7 @@ func (g *generator) madeBody(route schema.Route) []byte {
 
 // text is a text that programs trip over.
 func (g *generator) text() string {
-	texts := append(g.language.Texts, "", " ", "\x00", "null", "undefined", "true", "-1", "NaN", "é", "日本語", "🦀👩‍👩‍👧",
+	texts := append(g.odd.Texts, "", " ", "\x00", "null", "undefined", "true", "-1", "NaN", "é", "日本語", "🦀👩‍👩‍👧",
 		"\u202e\u200b\ufeff", "\xff\xfe", "\xc0\x80", "%00", "%", "#", "?", "../../etc/passwd", "' OR 1=1 --",
 		"${jndi:x}", "<script>", strings.Repeat("x", 600), strings.Repeat("ü", 2100), strings.Repeat("9", 400), "a\tb",
 		"a\r\nb: c", string(rune(g.IntN(0x10ffff))))

@@ -2,7 +2,6 @@ package platform
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -101,12 +100,6 @@ func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target)
 		}
 		return func() {}
 	}})
-	faults := func(f runtest.Faults) {
-		t.Helper()
-		if err := runtest.Of(on.Run).SetFaults(f); err != nil {
-			t.Fatal(err)
-		}
-	}
 	// until says when the attempt counts as dead. Time passes in the table, not on this machine.
 	until := func(end time.Time) {
 		t.Helper()
@@ -125,7 +118,7 @@ func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target)
 		repeat = prepare(t, on)
 		c := &commit{make(chan struct{}), make(chan struct{})}
 		if repeat.Claims {
-			faults(runtest.Faults{TransactionConflict: 0.85})
+			on.SetFaults(t, runtest.Faults{TransactionConflict: 0.85})
 		} else {
 			next.Store(c)
 		}
@@ -145,16 +138,14 @@ func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target)
 			}
 			return under, under || len(answered) > 0
 		}, wait.On(on), wait.Closely())
-		if _, err := on.Run.Kill(on.Function(t, repeat.Function)); err != nil && !errors.Is(err, run.ErrNotRunning) {
-			t.Fatal(err)
-		}
+		on.Kill(t, on.Function(t, repeat.Function))
 		err := <-answered
 		next.Store(nil)
 		close(c.dead)
 		if err != nil {
 			t.Fatal(err)
 		}
-		faults(runtest.Faults{})
+		on.SetFaults(t, runtest.Faults{})
 		if r.Status < http.StatusInternalServerError || repeat.Claims && !held() {
 			continue
 		}

@@ -15,10 +15,11 @@ import (
 func (s *Suite) Load(t testing.TB, on *Target) {
 	t.Helper()
 	load, _ := s.loaded.LoadOrStore(on.Target, sync.OnceValue(func() error {
-		if err := s.Seed(t, on); err != nil || on.Run == nil {
-			return err
+		err := s.Seed(t, on)
+		if err == nil && on.Run != nil {
+			on.Flush(t)
 		}
-		return on.Flush(t)
+		return err
 	}))
 	if err := load.(func() error)(); err != nil {
 		t.Fatal(err)

@@ -20,15 +20,13 @@ type Scenario struct {
 	// print that may be missing; nil: none.
 	Walkthrough string
 	Varies      *regexp.Regexp
-	// Language describes usual requests, Statuses are the required statuses of some, and
-	// LargeBodies are bodies of the platform's own form that are too large.
-	Language    func(testing.TB, *Target) Language
+	// Odd is what the fuzzer tries, Statuses are the statuses that it has to get, and LargeBodies are bodies of the
+	// platform's own form that are too large.
+	Odd         Odd
 	Statuses    []int
 	LargeBodies map[string][]byte
-	// Probes make every function do its work, with the requests of package routes. Failed checks a reply to a request
-	// that its function could not carry out.
-	Probes onesynthtest.Scene
-	Failed func(testing.TB, onesynthtest.Reply)
+	// Uses makes every function do its work, but for what the requests of package routes do.
+	Uses func(testing.TB, *Target)
 	// SignUps is the table that a sign-up fills; empty: none.
 	SignUps string
 	// Repeat makes a new caller ready to make one thing, with an idempotency key.
@@ -55,14 +53,13 @@ func (s *Suite) Check(t *testing.T, p Scenario) {
 		"Tables":      s.checkTables,
 		"Expiry":      s.checkExpiry,
 		"Walkthrough": func(t *testing.T) { s.CheckWalkthrough(t, p.Walkthrough, p.Varies) },
-		"AnyRequest":  func(t *testing.T) { s.checkAnyRequest(t, p.Language, p.Statuses...) },
-		"LargeBodies": func(t *testing.T) { s.checkLargeBodies(t, p.Language, p.LargeBodies) },
-		// Some request needs every permission, and without it that request is refused: no permission
-		// is superfluous or missing.
-		"EveryGrant":     func(t *testing.T) { s.Local(t, "dev").CheckGrants(t, s.withRequests(p.Probes), p.Failed) },
-		"UndeliveredRun": func(t *testing.T) { s.Local(t, "dev").CheckUndelivered(t) },
-		"Calls":          s.checkCalls,
-		"Growth":         s.checkGrowth,
+		"AnyRequest":  func(t *testing.T) { s.checkAnyRequest(t, p.Odd, p.Statuses...) },
+		"LargeBodies": func(t *testing.T) { s.checkLargeBodies(t, p.Odd, p.LargeBodies) },
+		// Some request needs every permission: none is superfluous or missing.
+		"EveryGrant": func(t *testing.T) { s.checkGrants(t, p.Uses) },
+		"Throttling": s.checkThrottling,
+		"Calls":      s.checkCalls,
+		"Growth":     s.checkGrowth,
 	}
 	for name, check := range checks {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +87,16 @@ func (s *Suite) checkTokensOfUsers(t *testing.T, p Scenario) {
 		}
 	}
 	s.CheckGatewayErrors(t, on, "prod", s.Document())
-	p.Language(t, on) // with valid tokens
+	measured, runner := s.measured(t, on)
+	valid, _, err := requestOf(t.Context(), measured, runner, s.Platform.RoutesOf(schema.CallerUser)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := valid.Send(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	Succeeded(t, r)
 	for _, route := range s.Platform.Routes {
 		if route.Caller != schema.CallerUser || route.Method != http.MethodGet {
 			continue

@@ -4,28 +4,15 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
 )
-
-// Outcome is what is expected of a request that is sent until it succeeds.
-type Outcome struct {
-	// Request is the name that package routes has for the request. Default: its first one to the route.
-	Request string
-	// Prepare makes another request ready. Default: the one of package routes.
-	Prepare func(testing.TB) routes.Request
-	// Repeated is the status of a repeat after an unanswered success. Default: that of the success.
-	Repeated int
-	// Check checks what is stored after the success: the request was carried out once. Nil: it
-	// changes nothing.
-	Check func(testing.TB, routes.Request, onesynthtest.Reply)
-}
 
 func succeeded(r onesynthtest.Reply) bool { return r.Status < http.StatusMultipleChoices }
 
@@ -35,15 +22,12 @@ const maxRequests = 15
 // maxRetries is how often a request is sent again after the faults.
 const maxRetries = 20
 
-// CheckThrottling sends a request to every operation of the platform's API while DynamoDB throttles few,
-// half, nearly all and all requests. The platform answers each with success, or with Retry-After, a
-// 503, and the form that the OpenAPI document describes. Repeated afterwards,
-// each request is carried out once. No claim of an idempotency key outlasts its invocation. outcomes
-// are those of routes whose success needs more than its status. disturbed has functions in the background work under
-// the same faults, and background awaits in the end that they have done their work.
-func (s *Suite) CheckThrottling(t *testing.T, target *Target, outcomes map[string]Outcome,
-	disturbed func(t *testing.T, share float64), background func(t *testing.T)) {
-	t.Helper()
+// checkThrottling sends a request to every operation of the platform's API while DynamoDB throttles few, half, nearly
+// all and all requests. The platform answers each with success, or with Retry-After, a 503, and the form that the
+// OpenAPI document describes. Sent again afterwards, each succeeds, or is refused as done already. No claim of an
+// idempotency key outlasts its invocation, and no function its time.
+func (s *Suite) checkThrottling(t *testing.T) {
+	target := s.OwnRun(t, run.Options{})
 	described := target.document(t, s.Document())
 	measured, runner := s.measured(t, target)
 	var open int
@@ -54,28 +38,22 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, outcomes map[strin
 			open++
 		}
 	}
-	for name := range outcomes {
-		if !slices.Contains(names, name) {
-			t.Fatalf("got an outcome of %s; the platform's API has %v", name, names)
-		}
-	}
 	for i, share := range []float64{1, 0.98, 0.5, 0.05} {
 		t.Run(fmt.Sprintf("%g", share), func(t *testing.T) {
-			faults := func(f runtest.Faults) {
-				t.Helper()
-				if err := runtest.Of(target.Run).SetFaults(f); err != nil {
-					t.Fatal(err)
-				}
-			}
 			requests, replies := make([]routes.Request, len(names)), make([]onesynthtest.Reply, len(names))
 			for i, name := range names {
-				if prepare := outcomes[name].Prepare; prepare != nil {
-					requests[i] = prepare(t)
-				} else {
-					requests[i] = prepared(t, measured, runner, name, outcomes[name].Request)
+				var ok bool
+				var err error
+				if requests[i], ok, err = requestOf(t.Context(), measured, runner, name); err != nil {
+					t.Fatal(err)
+				} else if !ok {
+					requests[i].Send = func(ctx context.Context) (onesynthtest.Reply, error) {
+						method, path := onesynthtest.Split(name)
+						return NewClient(t, target).Send(ctx, method, path, nil, nil)
+					}
 				}
 			}
-			faults(runtest.Faults{Throttle: share, Seed: uint64(i + 1)})
+			target.SetFaults(t, runtest.Faults{Throttle: share, Seed: uint64(i + 1)})
 			if err := onesynthtest.Together(len(names), func(i int) (err error) {
 				replies[i], err = requests[i].Send(t.Context())
 				return err
@@ -87,30 +65,25 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, outcomes map[strin
 				t.Errorf("got %d throttled requests of %d callers; want at most %d of each", throttled, len(names)-open,
 					maxRequests)
 			}
-			disturbed(t, share)
-			faults(runtest.Faults{})
-
-			refused := 0
+			target.SetFaults(t, runtest.Faults{})
 			for i, name := range names {
-				if r := replies[i]; !succeeded(r) {
-					refused++
-					if _, told := r.RetryAfter(); !told || r.Status != http.StatusServiceUnavailable {
+				r := replies[i]
+				if _, told := r.RetryAfter(); !succeeded(r) {
+					if !told || r.Status != http.StatusServiceUnavailable {
 						t.Errorf("%s: got %v with Retry-After %q; want 503, and seconds", name, r,
 							r.Header.Get("Retry-After"))
 					}
 					described.isKept(t, r)
+				} else if share == 1 && s.Platform.Operations()[i].Caller != schema.CallerAnyone {
+					t.Errorf("%s: got %v without a table; want 503", name, r)
 				}
-			}
-			if share == 1 && refused != len(names)-open {
-				t.Errorf("got %d callers told to come again; want all %d that need a table", refused, len(names)-open)
 			}
 			target.freeClaims(t, s.Platform)
 			for i, name := range names {
-				request, outcome, r := requests[i], outcomes[name], replies[i]
-				for repeat := 0; !succeeded(r); repeat++ {
+				for repeat, r := 0, replies[i]; !succeeded(r); repeat++ {
 					// A machine with much else to do may be too slow for the functions' time-outs.
 					if repeat > 0 && (r.Status != http.StatusServiceUnavailable || repeat == maxRetries) {
-						if r.Status == outcome.Repeated {
+						if share < 1 && (r.Status == http.StatusNotFound || r.Status == http.StatusConflict) {
 							break
 						}
 						t.Fatalf("%s, sent again: got %v; want success", name, r)
@@ -120,17 +93,14 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, outcomes map[strin
 						target.freeClaims(t, s.Platform)
 					}
 					var err error
-					if r, err = request.Send(t.Context()); err != nil {
+					if r, err = requests[i].Send(t.Context()); err != nil {
 						t.Fatal(err)
 					}
-				}
-				if outcome.Check != nil {
-					outcome.Check(t, request, r)
 				}
 			}
 		})
 	}
-	background(t)
+	target.Flush(t)
 	for _, f := range runtest.Of(target.Run).Functions() {
 		if f.TimeOuts > 0 {
 			t.Errorf("%s ran into its time-out %d times", f.Name, f.TimeOuts)
@@ -138,24 +108,16 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, outcomes map[strin
 	}
 }
 
-// prepared is the request of that name to a route, or the first one without a name. A route that package routes does
-// not have takes a GET of anyone.
-func prepared(t testing.TB, measured routes.Measured, runner *routes.Run, key, name string) routes.Request {
-	t.Helper()
-	i := slices.IndexFunc(measured.Routes, func(r routes.Route) bool {
-		return r.Method+" "+r.Path == key && (name == "" || r.Name == name) && r.Status < http.StatusBadRequest
-	})
-	if i >= 0 {
-		request, err := measured.Routes[i].Prepare(t.Context(), runner)
-		if err != nil {
-			t.Fatal(err)
+// requestOf is the first request to a route that package routes has, ready to be made. ok is false if it has none.
+func requestOf(ctx context.Context, measured routes.Measured, runner *routes.Run, key string) (r routes.Request, ok bool,
+	err error) {
+	for _, route := range measured.Routes {
+		if route.Method+" "+route.Path == key && route.Status < http.StatusBadRequest {
+			r, err := route.Prepare(ctx, runner)
+			return r, err == nil, err
 		}
-		return request
 	}
-	method, path := onesynthtest.Split(key)
-	return routes.Request{Send: func(ctx context.Context) (onesynthtest.Reply, error) {
-		return (&onesynthtest.Client{URL: runner.API, HTTP: http.DefaultClient}).Send(ctx, method, path, nil, nil)
-	}}
+	return r, false, nil
 }
 
 // freeClaims lets time pass until claims of idempotency keys end.

@@ -3,8 +3,6 @@ package todo
 import (
 	"context"
 	"errors"
-	"net/http"
-	"strconv"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
@@ -61,10 +59,6 @@ func (c caller) gone(t testing.TB) {
 		todo.ErrUserNotFound) {
 		t.Errorf("got %v; want %v", err, todo.ErrUserNotFound)
 	}
-}
-
-func ifMatch(version int) http.Header {
-	return http.Header{"If-Match": {strconv.Quote(strconv.Itoa(version))}}
 }
 
 func (c caller) create(t testing.TB, body todo.TaskBody) todo.Task {

@@ -19,9 +19,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
-// Users act at once and repeat requests, DynamoDB and Amazon S3 refuse requests or answer too late,
-// handlers die, and items that cannot be rows are written directly. Repeats get the first answer. In the end the items
-// of the table agree, and the lake has each change of the table's stream once, before and after it is compacted.
+// Users act at once, DynamoDB and Amazon S3 refuse requests or answer too late, handlers die, and items that cannot be
+// rows are written directly. In the end the items of the table agree, and the lake has each change of the table's
+// stream once, before and after it is compacted.
 //
 // member_test.go generates the requests, and oracle_test.go compares stream, table and lake. Package todotest and the
 // histories of package lambdas/todo say more of single items. ONESYNTH_TEST_SEED repeats a history, as far as what
@@ -47,7 +47,7 @@ func TestHistory(t *testing.T) {
 
 	done := make(chan struct{})
 	disturbed := make(chan error, 1)
-	go func() { disturbed <- h.disturb(t.Context(), rand.New(rand.NewPCG(seed, members)), done) }()
+	go func() { disturbed <- h.disturb(t, rand.New(rand.NewPCG(seed, members)), done) }()
 	trouble := makeTrouble(t, h)
 	begun := time.Now()
 	var living sync.WaitGroup
@@ -84,18 +84,15 @@ func TestHistory(t *testing.T) {
 	missing := h.missing(t)
 	compareLake(t, h.lake, all, bad)
 	before := len(h.objects(t))
-	h.compact(t)
+	h.RunSchedule(t, "")
 	compareLake(t, h.lake, all, bad)
 	onceInFiles(t, h.copied(t))
 	d := h.delivery(t)
-	t.Logf("%d bursts of %d requests: %d attempts, %d had to come again; %d repeats; %d handlers killed; %d edits, "+
-		"%d refused as stale; %d users deleted",
-		h.bursts.Load(), h.requests.Load(), h.attempts.Load(), h.again.Load(), h.repeats.Load(), h.kills.Load(),
-		h.edits.Load(), h.stale.Load(), h.deletions.Load())
-	t.Logf("%d changes in %d batches; %d came again, %d failed; killed %d writers and %d compactors; %d compactions, "+
-		"and %d that failed; %d looks in between; %d objects, %d after the last compaction",
-		d.Done, d.Invocations, d.Redelivered, d.Failures, h.killedWriters.Load(), h.killedCompactors.Load(),
-		h.compactions.Load(), h.failedCompactions.Load(), h.looks.Load(), before, len(h.objects(t)))
+	t.Logf("%d requests had to come again; %d handlers killed; %d edits; %d users deleted", h.again.Load(),
+		h.kills.Load(), h.edits.Load(), h.deletions.Load())
+	t.Logf("%d changes in %d batches; %d came again, %d failed; killed %d writers and %d compactors; %d compactions; "+
+		"%d objects, %d after the last one", d.Done, d.Invocations, d.Redelivered, d.Failures, h.killedWriters.Load(),
+		h.killedCompactors.Load(), h.compactions.Load(), before, len(h.objects(t)))
 	if len(missing) > 0 {
 		t.Errorf("the history had no %s: it has shown nothing of them", strings.Join(missing, ", no "))
 	}
@@ -104,20 +101,17 @@ func TestHistory(t *testing.T) {
 // history is what several users do at once on one run.
 type history struct {
 	*lake
-	bursts, requests, attempts, again, repeats, kills, edits, stale, deletions atomic.Int64
-	// What happened to the lake's functions; a compaction ends well, or it failed. A look is a
-	// check that all is still there.
-	killedWriters, killedCompactors, compactions, failedCompactions, looks atomic.Int64
+	again, kills, edits, deletions atomic.Int64
+	// What happened to the lake's functions; compactions are those that end well.
+	killedWriters, killedCompactors, compactions atomic.Int64
 }
 
 // missing is what has not happened yet.
 func (h *history) missing(t testing.TB) (missing []string) {
 	d := h.delivery(t)
 	for what, times := range map[string]int64{
-		"requests that had to come again": h.again.Load(), "repeats": h.repeats.Load(), "kills": h.kills.Load(),
-		"edits":                  h.edits.Load(),
-		"edits refused as stale": h.stale.Load(), "deletions": h.deletions.Load(),
-		"killed writers": h.killedWriters.Load(), "compactions": h.compactions.Load(),
+		"requests that had to come again": h.again.Load(), "kills": h.kills.Load(), "edits": h.edits.Load(),
+		"deletions": h.deletions.Load(), "killed writers": h.killedWriters.Load(), "compactions": h.compactions.Load(),
 		"batches that came again": int64(d.Redelivered), "batches that failed": int64(d.Failures),
 	} {
 		if times == 0 {
@@ -128,7 +122,7 @@ func (h *history) missing(t testing.TB) (missing []string) {
 }
 
 // disturb injects faults and kills handlers until done is closed.
-func (h *history) disturb(ctx context.Context, random *rand.Rand, done chan struct{}) error {
+func (h *history) disturb(t testing.TB, random *rand.Rand, done chan struct{}) error {
 	functions := runtest.Of(h.Run).Functions()
 	for moment := 0; ; moment++ {
 		faults := runtest.Faults{Seed: random.Uint64()}
@@ -143,8 +137,8 @@ func (h *history) disturb(ctx context.Context, random *rand.Rand, done chan stru
 		select {
 		case <-done:
 			return runtest.Of(h.Run).SetFaults(runtest.Faults{})
-		case <-ctx.Done():
-			return ctx.Err()
+		case <-t.Context().Done():
+			return t.Context().Err()
 		case <-time.After(time.Duration(500+random.IntN(1500)) * time.Millisecond):
 		}
 		if moment%3 == 1 {
@@ -154,11 +148,8 @@ func (h *history) disturb(ctx context.Context, random *rand.Rand, done chan stru
 					return strings.Contains(f.Name, "TodoAPI")
 				})].Name
 			}
-			switch _, err := h.Run.Kill(name); {
-			case err == nil:
+			if h.Kill(t, name) {
 				h.kills.Add(1)
-			case !errors.Is(err, run.ErrNotRunning):
-				return err
 			}
 		}
 	}
@@ -228,9 +219,7 @@ func makeTrouble(t *testing.T, l *history) (end func()) {
 			case 1:
 				repeat(time.Second, func() {
 					// Not with ctx: a compactor works on without a waiting caller.
-					if l.Run.RunSchedule(t.Context(), schedule) != nil {
-						l.failedCompactions.Add(1)
-					} else {
+					if l.Run.RunSchedule(t.Context(), schedule) == nil {
 						l.compactions.Add(1)
 					}
 				})
@@ -250,7 +239,6 @@ func makeTrouble(t *testing.T, l *history) (end func()) {
 						}
 					}
 					held, lost = now, errors.Join(lost, err)
-					l.looks.Add(1)
 				})
 				return lost
 			}

@@ -44,16 +44,7 @@ func (l *lake) settle(t testing.TB) {
 	t.Helper()
 	// Once more for what the eraser wrote meanwhile.
 	for range 2 {
-		if err := l.Flush(t); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func (l *lake) compact(t testing.TB) {
-	t.Helper()
-	if err := l.Run.RunSchedule(t.Context(), l.Schedule(t, "")); err != nil {
-		t.Fatal(err)
+		l.Flush(t)
 	}
 }
 

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/google/go-cmp/cmp"
@@ -33,8 +34,8 @@ type userChange struct {
 	EventID   string         `json:"event_id"`
 	EventName string         `json:"event_name"`
 	UserID    string         `json:"user_id"`
-	CreatedAt todo.Timestamp `json:"created_at"`
-	UpdatedAt todo.Timestamp `json:"updated_at"`
+	CreatedAt todo.Timestamp `json:"created_at" dynamodbav:"created_at"`
+	UpdatedAt todo.Timestamp `json:"updated_at" dynamodbav:"updated_at"`
 }
 
 // changes are all changes of tasks and of users by event.
@@ -60,12 +61,30 @@ func (l *lake) streamed(t testing.TB) changes {
 		if record.EventName == types.OperationTypeRemove {
 			change = record.Dynamodb.OldImage
 		}
-		id, name, image := *record.EventID, string(record.EventName), plain(change)
-		switch prefixOf(image) {
+		id, name, item := *record.EventID, string(record.EventName), map[string]any{}
+		image, err := attributevalue.FromDynamoDBStreamsMap(change)
+		if err == nil {
+			err = attributevalue.UnmarshalMap(image, &item)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		user := of(item)
+		switch prefixOf(item) {
 		case "TASK":
-			all.task(t, taskChange{id, name, taskOf(image)})
+			task := storedTask{UserID: user}
+			for name, value := range image {
+				// What cannot be a task's attribute is left out.
+				_ = attributevalue.UnmarshalMap(map[string]dynamodbtypes.AttributeValue{name: value}, &task.Task)
+			}
+			task.ID = strings.TrimPrefix(item["SK"].(string), "TASK#")
+			all.task(t, taskChange{id, name, task})
 		case "USER":
-			all.users[id] = userChange{id, name, of(image), at(image, "created_at"), at(image, "updated_at")}
+			one := userChange{EventID: id, EventName: name, UserID: user}
+			if err := attributevalue.UnmarshalMap(image, &one); err != nil {
+				t.Fatal(err)
+			}
+			all.users[id] = one
 		}
 	}
 	return all
@@ -121,42 +140,6 @@ func (l *lake) records(t testing.TB) (all []types.Record) {
 		}
 	}
 	return all
-}
-
-// plain is an image with texts and numbers alone.
-func plain(image map[string]types.AttributeValue) map[string]any {
-	item := map[string]any{}
-	for name, value := range image {
-		switch value := value.(type) {
-		case *types.AttributeValueMemberS:
-			item[name] = value.Value
-		case *types.AttributeValueMemberN:
-			item[name], _ = strconv.ParseFloat(value.Value, 64)
-		}
-	}
-	return item
-}
-
-// at is a time of an item; zero if it has none.
-func at(item map[string]any, name string) todo.Timestamp {
-	seconds, _ := item[name].(float64)
-	return todo.Timestamp(seconds)
-}
-
-// taskOf is the task in an item. What cannot be a task's attribute is left out.
-func taskOf(item map[string]any) storedTask {
-	words := func(name string) string {
-		s, _ := item[name].(string)
-		return s
-	}
-	version, _ := item["version"].(float64)
-	return storedTask{of(item), todo.Task{
-		ID: strings.TrimPrefix(words("SK"), "TASK#"), Title: words("title"),
-		Description: todo.Text(words("description")), Status: todo.Status(words("status")),
-		Priority: todo.Priority(words("priority")), Category: todo.Text(words("category")),
-		DueDate: todo.Date(words("due_date")), CreatedAt: at(item, "created_at"), UpdatedAt: at(item, "updated_at"),
-		CompletedAt: at(item, "completed_at"), Version: int(version),
-	}}
 }
 
 // events are the ids in task_events; each must be there once.

@@ -17,7 +17,7 @@ func TestShared(t *testing.T) {
 	t.Parallel()
 	suite.Check(t, platform.Scenario{
 		Open: "/health", Walkthrough: "docs/platforms/todo.md",
-		Language: language,
+		Odd: odd,
 		Statuses: []int{http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusUnauthorized,
 			http.StatusNotFound, http.StatusUnprocessableEntity},
 		LargeBodies: map[string][]byte{
@@ -27,14 +27,7 @@ func TestShared(t *testing.T) {
 			"Tasks": fmt.Appendf(nil, `{"action":"set_status","status":"pending","task_ids":["a"%s]}`,
 				strings.Repeat(`,"a"`, 50_000)),
 		},
-		Probes: probes,
-		Failed: func(t testing.TB, r onesynthtest.Reply) {
-			t.Helper()
-			if onesynthtest.Field(r.Body, "message") == "Internal Server Error" {
-				return // of the gateway: without its secret the function does not even start
-			}
-			suite.Refused(t, r, http.StatusInternalServerError)
-		},
+		Uses: uses,
 		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
 			one := newUser(t, &target{on})
 			one.Retry = []int{http.StatusServiceUnavailable}

@@ -234,7 +234,7 @@ func (c *caller) send(ctx context.Context, d schema.Description, r Route, says g
 	request.Header = header
 	by := &onesynthtest.Client{URL: c.run.API, HTTP: c.http}
 	if held := c.run.held; held != nil {
-		*held = Request{Header: header, Known: c.known, Body: content,
+		*held = Request{Method: request.Method, Path: request.Path, Header: header, Known: c.known, Body: content,
 			Send: func(ctx context.Context) (onesynthtest.Reply, error) { return request.Send(ctx, by) }}
 		return errHeld
 	}

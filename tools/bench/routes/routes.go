@@ -169,6 +169,8 @@ func (r Route) Client(run *Run) (prepare, request Step) {
 
 // Request is a request that a client is about to make.
 type Request struct {
+	// Path has the query, too.
+	Method, Path string
 	// Header has who the client is, Known what answers to it have said, by name, and Body what it says itself; nil:
 	// nothing.
 	Header      http.Header

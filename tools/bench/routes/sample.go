@@ -50,6 +50,17 @@ func Sample(d schema.Description, given, known map[string]any) (map[string]any, 
 	return body, nil
 }
 
+// Optional returns the fields of an operation's body that it does not require, as [Sample] fills fields.
+func Optional(d schema.Description) map[string]any {
+	all := map[string]any{}
+	for name, field := range fieldsOf(d.Body()) {
+		if v := value(field, nil, nil); v != nil && !required(field) {
+			all[name] = v
+		}
+	}
+	return all
+}
+
 // furtherOf are the values that a variant requires beside what is given. Nil: it does not take that.
 func furtherOf(fields map[string]reflect.StructField, variant schema.Variant, given,
 	known map[string]any) (map[string]any, error) {
