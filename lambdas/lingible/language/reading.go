@@ -363,7 +363,11 @@ func (r *reading) isPartOfSpeech(s sense, i, n int) bool {
 		}
 		return !(s.slang && strings.HasPrefix(s.with, "be ") && (objects[next] || determiners[next]))
 	case lingible.Noun:
-		return !subjects[prev] && !modals[prev] && prev != "to" && !(r.isName(i) && strings.ToLower(s.own) == s.own)
+		isCalled := site{r, s, i, n}.isCalledYou() // "you GALAH"
+		if subjects[prev] && !isCalled || modals[prev] || prev == "to" {
+			return false
+		}
+		return !(r.isName(i) && strings.ToLower(s.own) == s.own)
 	case lingible.Adjective:
 		return !((prev == "a" || prev == "an") && (next == "" || functionWord(next)))
 	}

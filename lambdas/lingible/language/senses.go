@@ -33,6 +33,8 @@ type homonym struct {
 	// well. If there is any of them, one is needed, or other slang.
 	shows []string
 	signs []place
+	// listed says that other slang in the text shows nothing: the ordinary word is far more frequent.
+	listed bool
 	// places are those of which one is needed, if there is any.
 	places []place
 }
@@ -59,7 +61,9 @@ func (h *homonym) read() {
 		h.stays = append(h.stays, stem(w))
 	}
 	for _, w := range strings.Fields(shows) {
-		if name, isSign := strings.CutPrefix(w, "@"); isSign {
+		if name, isSign := strings.CutPrefix(w, "@"); name == "listed" {
+			h.listed = true
+		} else if isSign {
 			h.signs = append(h.signs, places[name])
 		} else {
 			h.shows = append(h.shows, stem(w))
@@ -112,8 +116,8 @@ var places = map[string]place{
 	"det": site.hasDeterminer, "doer": site.isDoer, "done": site.isDone, "end": site.isEnd, "for": site.isThanks,
 	"isa": site.isNamedSo, "it": site.isOfIt, "mass": site.isMass, "mine": site.isOwned, "noun": site.isBeforeNoun,
 	"object": site.hasObject, "opening": site.isOpening, "person": site.isOfPerson, "said": site.isSaid,
-	"stop": site.isStop, "subject": site.hasSubject, "takes": site.takesOne, "the": site.isTheOne,
-	"very": site.isVery, "you": site.isOfYou,
+	"start": site.isStart, "stop": site.isStop, "subject": site.hasSubject, "takes": site.takesOne,
+	"the": site.isTheOne, "very": site.isVery, "you": site.isOfYou,
 }
 
 // before returns the kth word before the phrase, and after the word that follows it, in the same clause; "" is beyond
@@ -138,8 +142,8 @@ func (h *homonym) certainty(s site) certainty {
 		return 0
 	}
 	switch {
-	case slices.ContainsFunc(h.shows, has), slices.ContainsFunc(h.signs, is), s.isSaid(), s.hasOtherSlang(),
-		s.isCalledSo():
+	case slices.ContainsFunc(h.shows, has), slices.ContainsFunc(h.signs, is), s.isSaid(), s.isCalledSo(),
+		!h.listed && s.hasOtherSlang():
 		return certain
 	case len(h.shows)+len(h.signs) > 0:
 		return 0
@@ -158,7 +162,7 @@ func (h *homonym) isOrdinary(s site) bool {
 
 // isOpen reports whether nothing shows which of the two the phrase is, in a place where slang can be.
 func (h *homonym) isOpen(s site) bool {
-	return !h.isOrdinary(s) && len(h.shows)+len(h.signs)+len(h.places) > 0 &&
+	return !h.isOrdinary(s) && !h.listed && len(h.shows)+len(h.signs)+len(h.places) > 0 &&
 		(len(h.places) == 0 || slices.ContainsFunc(h.places, func(p place) bool { return p(s) }))
 }
 
@@ -307,8 +311,12 @@ func (s site) isCalledSo() bool {
 		return false
 	}
 	article := s.before(2) == "a" || s.before(2) == "an" || isOwner(s.before(2))
-	return (s.before(1) == "a" || s.before(1) == "an") && s.before(2) == "such" || article && utter[s.before(1)]
+	return (s.before(1) == "a" || s.before(1) == "an") && s.before(2) == "such" || article && utter[s.before(1)] ||
+		s.isCalledYou()
 }
+
+// isCalledYou: "rack off, you GALAH".
+func (s site) isCalledYou() bool { return s.before(1) == "you" && s.before(2) == "" && s.isEnd() }
 
 // isOwner: "you absolute MELT".
 func isOwner(w string) bool { return w == "you" || w == "the" }
@@ -409,6 +417,9 @@ func (s site) isClosing() bool {
 		(!functionWord(prev) || objects[prev])
 }
 
+// isStart: nothing stands before it in the clause.
+func (s site) isStart() bool { return isBoundary(s.before(1)) }
+
 // isEnd: nothing follows in the clause.
 func (s site) isEnd() bool { return isBoundary(s.after()) }
 
@@ -430,5 +441,5 @@ func (s site) isBeforeClause() bool {
 // isAside: "you FOR REAL did", "I am FOR REAL tired".
 func (s site) isAside() bool {
 	prev := s.before(1)
-	return subjects[prev] || copulas[prev] && s.isOfPerson()
+	return subjects[prev] || vocatives[prev] || copulas[prev] && s.isOfPerson()
 }

@@ -18,7 +18,7 @@ func (s site) hasSlot(isInside bool) bool {
 	starts := isBoundary(prev) || connectives[prev] || saying[prev]
 	switch {
 	case determiners[first] && (isDeterminer(prev) || degree[prev]),
-		(subjects[first] || clauses[words[0]]) && !starts:
+		(subjects[first] && len(words) > 1 || clauses[words[0]]) && !starts:
 		return false
 	case s.tokens[s.i].isEmoji && s.pos == lingible.Adjective:
 		return s.isAfterBe() && prev != "dead"
@@ -53,8 +53,9 @@ func (s site) hasVerbSlot(words []string, isInside bool) bool {
 	// "he's LOST THE PLOT" has, and "it's NICKED" is.
 	own := strings.Fields(s.own)
 	hasOwnObject := len(own) > 1 && !particles[own[len(own)-1]] && !prepositions[own[len(own)-1]]
-	isPassive := (s.form == past || s.form == participle) && (passives[prev] || copulas[prev]) &&
-		!(prev == "'s" && hasOwnObject)
+	auxiliary := s.before(s.degrees() + 1) // "he's so TILTED"
+	isPassive := (s.form == past || s.form == participle) && (passives[auxiliary] || copulas[auxiliary]) &&
+		!(auxiliary == "'s" && hasOwnObject)
 	if head == "be" {
 		return !support[prev] && !isPassive && !hasObject && next != "hard" && !(degree[next] && then == "hard")
 	}
