@@ -228,10 +228,9 @@ func TestApps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var said recorder
-			runner, err := start(t, localrun.Options{
+			runner := must.Get(start(t, localrun.Options{
 				Assembly: filepath.Join(folder, test.assembly), Stacks: test.stacks,
-				NoSchedules: true, Log: io.MultiWriter(t.Output(), &said)})
-			must.OK(t, err)
+				NoSchedules: true, Log: io.MultiWriter(t.Output(), &said)}))(t)
 			defer runner.Close()
 			if test.says != "" && strings.Count(said.String(), test.says) != 1 ||
 				test.says == "" && strings.Contains(said.String(), "without effect") {

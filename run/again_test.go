@@ -92,9 +92,7 @@ func TestAgain(t *testing.T) {
 	want(t, 404, "no such message")(call(t, "POST", message+"/again", ""))
 
 	// An asynchronous invocation has a record, and its event in the dead-letter queue.
-	if _, err := r.Parts().Functions.InvokeAsync(t.Context(), "worker", []byte(`{"Tick": "fail"}`)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.Parts().Functions.InvokeAsync(t.Context(), "worker", []byte(`{"Tick": "fail"}`)))(t)
 	for _, name := range []string{"Queue", "DeadEvents"} {
 		message = failed(t, r, name)
 		want(t, 200, "invoke worker with the event")(call(t, "GET", message, ""))

@@ -62,11 +62,10 @@ func startScripts(t *testing.T, files map[string]string) (*run.Runner, *wait.Out
 		must.OK(t, os.WriteFile(file, []byte(content), 0o755))
 	}
 	printed := &wait.Output{}
-	r, err := run.Start(t.Context(), run.Options{
+	r := must.Get(run.Start(t.Context(), run.Options{
 		Assembly: dir, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true,
 		Log: printed, LogFormat: run.LogJSON,
-	})
-	must.OK(t, err)
+	}))(t)
 	t.Cleanup(r.Close)
 	return r, printed
 }

@@ -78,9 +78,7 @@ func TestOperator(t *testing.T) {
 	table := r.Parts().Assembly.Tables()[0].Name
 	key := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "by hand"}}
 	tables := dynamodb.NewFromConfig(config)
-	if _, err := tables.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: key}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(tables.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: key}))(t)
 	got, err := tables.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key})
 	if err != nil || len(got.Item) != 1 {
 		t.Errorf("got %v, %v", got, err)

@@ -48,11 +48,10 @@ func TestRegions(t *testing.T) {
 	}
 	data, database := t.TempDir(), enginetest.AccessKey()
 	for _, which := range []string{"first", "with kept data"} {
-		r, err := run.Start(t.Context(), run.Options{
+		r := must.Get(run.Start(t.Context(), run.Options{
 			Assembly: writeIn(t, environments, templates...), DynamoDB: enginetest.Engine(t).URL(), AccessKey: database,
 			NoSchedules: true, Data: data,
-		})
-		must.OK(t, err)
+		}))(t)
 		for stack, region := range map[string]string{"Items": "eu-west-1", "Items2": "us-east-1"} {
 			url := r.URL(stack)
 			want(t, 200, `"region":"`+region+`"`)(call(t, "GET", url+"/environment", ""))

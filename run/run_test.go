@@ -422,9 +422,7 @@ func TestRun(t *testing.T) {
 		want(t, 401, "Unauthorized")(call(t, "GET", url+"/me", "", "Authorization", "Bearer "+token.AccessToken))
 	})
 	t.Run("AsynchronousFailure", func(t *testing.T) {
-		if _, err := r.Parts().Functions.InvokeAsync(t.Context(), "worker", []byte(`{"Tick":"fail"}`)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.Parts().Functions.InvokeAsync(t.Context(), "worker", []byte(`{"Tick":"fail"}`)))(t)
 		queue := r.Parts().AWS.Queues()[0]
 		wait.For(t, "the messages about the failed event", 1, func() int { return len(queue.Messages()) },
 			wait.On(runtest.Of(r)))
@@ -436,9 +434,7 @@ func TestRun(t *testing.T) {
 	})
 	t.Run("KillLosesNothingElse", func(t *testing.T) {
 		want(t, 200, "pid")(call(t, "GET", url+"/environment", ""))
-		if _, err := r.Kill("worker"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.Kill("worker"))(t)
 		want(t, 200, `ü`)(call(t, "GET", url+"/items/a", ""))
 	})
 	t.Run("Console", func(t *testing.T) { testConsole(t, r) })
@@ -693,9 +689,7 @@ func TestRunSurvivesItsAssembly(t *testing.T) {
 	r, _ := start(t, template(), func(o *run.Options) { folder = o.Assembly })
 	want(t, 200, "")(call(t, http.MethodPut, r.URL("")+"/items/a", `"kept"`))
 	must.OK(t, os.RemoveAll(folder))
-	if _, err := r.Kill("worker"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.Kill("worker"))(t)
 	want(t, 200, "kept")(call(t, http.MethodGet, r.URL("")+"/items/a", ""))
 	if functions := r.Parts().Functions.Functions(); functions[0].ColdStarts < 2 {
 		t.Errorf("got %d starts of the function, want a second one without the assembly", functions[0].ColdStarts)
@@ -1178,9 +1172,8 @@ func TestOrderOfAPIs(t *testing.T) {
 	folder := write(t, api("second", high), api("first", low), api("last", 0))
 	for _, port := range []int{0, run.PlatformPorts} {
 		printed := &wait.Output{}
-		r, err := run.Start(t.Context(), run.Options{Assembly: folder, Port: port,
-			DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), Log: printed})
-		must.OK(t, err)
+		r := must.Get(run.Start(t.Context(), run.Options{Assembly: folder, Port: port,
+			DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), Log: printed}))(t)
 		var listed []string
 		for _, api := range r.Parts().APIs {
 			listed = append(listed, api.Name)

@@ -78,9 +78,8 @@ func TestNext(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			after := must.Get(time.Parse(time.RFC3339, test.after))(t)
-			expression, err := cron.Parse(test.expression, location(t, test.zone),
-				time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-			must.OK(t, err)
+			expression := must.Get(cron.Parse(test.expression, location(t, test.zone),
+				time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))(t)
 			for _, want := range test.want {
 				next := expression.Next(after)
 				got := ""

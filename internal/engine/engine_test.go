@@ -101,9 +101,8 @@ func TestEngineIsNotForWebPages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, enginetest.Engine(t).URL(),
-				strings.NewReader("{}"))
-			must.OK(t, err)
+			request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, enginetest.Engine(t).URL(),
+				strings.NewReader("{}")))(t)
 			if test.host != "" {
 				request.Host = test.host + request.URL.Host[strings.LastIndex(request.URL.Host, ":"):]
 			}

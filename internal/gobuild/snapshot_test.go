@@ -27,9 +27,8 @@ func TestSnapshotWhileSaving(t *testing.T) {
 	// The toolchain has hashed a file when it starts the compiler.
 	must.OK(t, os.WriteFile(tool, []byte("#!/bin/sh\ncase \"$*\" in *\" -p example.com/m/shared \"*)\n"+
 		"\ttest ! -e "+saved+" || mv "+saved+" "+shared+" ;;\nesac\nexec \"$@\"\n"), 0o700))
-	shop, err := OpenWorkshop(t.Context(), Source{Module: "example.com/m", From: []string{folder},
-		Packages: []string{"a"}, Flags: append(Flags(), "-toolexec="+tool)}, t.TempDir())
-	must.OK(t, err)
+	shop := must.Get(OpenWorkshop(t.Context(), Source{Module: "example.com/m", From: []string{folder},
+		Packages: []string{"a"}, Flags: append(Flags(), "-toolexec="+tool)}, t.TempDir()))(t)
 	snapshots := NewSnapshots(t.TempDir())
 	prints := func(want string) {
 		t.Helper()
@@ -53,9 +52,7 @@ func TestSnapshotWhileSaving(t *testing.T) {
 	save(t, saved, text("fourth"))
 	of := Source{Module: "example.com/m", From: []string{folder}, Packages: []string{"a"},
 		Flags: append(Flags(), "-toolexec="+tool)}
-	if _, err := buildAgain(t, of); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(buildAgain(t, of))(t)
 	prints("fourth")
 	save(t, shared, text("third"))
 	prints("third")
@@ -108,9 +105,7 @@ func TestSnapshotRemovesTheFormer(t *testing.T) {
 	folder := t.TempDir()
 	snapshots := NewSnapshots(folder)
 	for _, text := range []string{"first", "second", "first"} {
-		if _, err := snapshots.Take(map[string][]byte{"/a.go": []byte(text), "/b.go": []byte("same")}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(snapshots.Take(map[string][]byte{"/a.go": []byte(text), "/b.go": []byte("same")}))(t)
 		kept := must.Get(os.ReadDir(folder))(t)
 		var texts []string
 		for _, file := range kept {

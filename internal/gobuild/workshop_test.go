@@ -28,9 +28,8 @@ func workshop(t *testing.T) (shop *Workshop, folder string) {
 	} {
 		save(t, filepath.Join(folder, name), text)
 	}
-	shop, err = OpenWorkshop(t.Context(), Source{Module: "example.com/m", From: []string{folder},
-		Packages: []string{"a", "b"}}, t.TempDir())
-	must.OK(t, err)
+	shop = must.Get(OpenWorkshop(t.Context(), Source{Module: "example.com/m", From: []string{folder},
+		Packages: []string{"a", "b"}}, t.TempDir()))(t)
 	return shop, folder
 }
 

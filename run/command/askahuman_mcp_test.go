@@ -58,9 +58,8 @@ func TestMCPOverStdio(t *testing.T) {
 			run.Env = append(run.Environ(), test.environment...)
 			var complaints strings.Builder
 			run.Stderr = &complaints
-			session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
-				&sdk.CommandTransport{Command: run}, nil)
-			must.OK(t, err)
+			session := must.Get(sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+				&sdk.CommandTransport{Command: run}, nil))(t)
 			result, err := session.CallTool(t.Context(),
 				&sdk.CallToolParams{Name: "ask_human",
 					Arguments: map[string]any{"prompt": "Should error messages apologise to people?"}})

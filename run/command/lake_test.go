@@ -199,11 +199,10 @@ func TestLakeInAnyTimeZone(t *testing.T) {
 // lakeAssembly is a folder with an assembly whose lake has a view with that SELECT, of the columns shop and sales.
 func lakeAssembly(t *testing.T, view string) string {
 	t.Helper()
-	stored, err := json.Marshal(map[string]any{
+	stored := must.Get(json.Marshal(map[string]any{
 		"originalSql": view, "catalog": "awsdatacatalog", "schema": "shop",
 		"columns": []map[string]string{{"name": "shop", "type": "varchar"}, {"name": "sales", "type": "bigint"}},
-	})
-	must.OK(t, err)
+	}))(t)
 	columns := func(second string) []map[string]string {
 		return []map[string]string{{"Name": "shop", "Type": "string"}, {"Name": second, "Type": "bigint"}}
 	}
@@ -212,7 +211,7 @@ func lakeAssembly(t *testing.T, view string) string {
 		return map[string]any{"Type": "AWS::Glue::Table",
 			"Properties": map[string]any{"CatalogId": "000000000000", "DatabaseName": "shop", "TableInput": input}}
 	}
-	template, err := json.Marshal(map[string]any{"Resources": map[string]any{
+	template := must.Get(json.Marshal(map[string]any{"Resources": map[string]any{
 		"Bucket": map[string]any{"Type": "AWS::S3::Bucket", "Properties": map[string]any{"BucketName": "bucket"}},
 		"Database": map[string]any{"Type": "AWS::Glue::Database",
 			"Properties": map[string]any{"CatalogId": "000000000000", "DatabaseInput": map[string]any{"Name": "shop"}}},
@@ -223,8 +222,7 @@ func lakeAssembly(t *testing.T, view string) string {
 			"ViewOriginalText":  "/* Presto View: " + base64.StdEncoding.EncodeToString(stored) + " */"}),
 		"Best": map[string]any{"Type": "AWS::Athena::NamedQuery",
 			"Properties": map[string]any{"Name": "Best", "Database": "shop", "QueryString": "SELECT * FROM totals"}},
-	}})
-	must.OK(t, err)
+	}}))(t)
 	folder := t.TempDir()
 	for name, text := range map[string]string{
 		"manifest.json":       `{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.template.json"}}}}`,

@@ -41,9 +41,8 @@ var loaders = map[string]string{
 // role lets it do nothing.
 func startLoaders(t *testing.T) *run.Runner {
 	t.Helper()
-	r, err := run.Start(t.Context(), run.Options{Assembly: loadersAssembly(t, loaders),
-		DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey()})
-	must.OK(t, err)
+	r := must.Get(run.Start(t.Context(), run.Options{Assembly: loadersAssembly(t, loaders),
+		DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey()}))(t)
 	t.Cleanup(r.Close)
 	return r
 }
@@ -98,11 +97,10 @@ func TestRunLoadsInitialData(t *testing.T) {
 	}{{"None", false, "", 0, ""}, {"First", true, kept, 60, says}, {"Again", true, kept, 59, ""},
 		{"KeepsNothing", true, "", 60, "links has its 60 items of initial data, 1 of them new"}} {
 		var printed wait.Output
-		r, err := run.Start(t.Context(), run.Options{
+		r := must.Get(run.Start(t.Context(), run.Options{
 			Assembly: folder, DynamoDB: enginetest.Engine(t).URL(), AccessKey: key, Data: test.data,
 			InitialData: test.loads, Log: &printed,
-		})
-		must.OK(t, err)
+		}))(t)
 		if test.loads {
 			// It is the last to be loaded.
 			wait.Said(t, &printed, "onesynth seed locked tries again")

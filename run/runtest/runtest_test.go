@@ -27,10 +27,9 @@ func start(t *testing.T) runtest.Run {
 	} {
 		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	runner, err := run.Start(t.Context(), run.Options{
+	runner := must.Get(run.Start(t.Context(), run.Options{
 		Assembly: dir, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), Log: t.Output(),
-	})
-	must.OK(t, err)
+	}))(t)
 	t.Cleanup(runner.Close)
 	return runtest.Of(runner)
 }

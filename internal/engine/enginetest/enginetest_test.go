@@ -14,14 +14,13 @@ import (
 func TestEachClientHasItsOwnDatabase(t *testing.T) {
 	t.Parallel()
 	first, second := enginetest.Client(t), enginetest.Client(t)
-	_, err := first.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+	must.Get(first.CreateTable(t.Context(), &dynamodb.CreateTableInput{
 		TableName:   aws.String("things"),
 		BillingMode: types.BillingModePayPerRequest,
 		AttributeDefinitions: []types.AttributeDefinition{
 			{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS}},
 		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: types.KeyTypeHash}},
-	})
-	must.OK(t, err)
+	}))(t)
 	for name, want := range map[*dynamodb.Client]int{first: 1, second: 0} {
 		got := must.Get(name.ListTables(t.Context(), &dynamodb.ListTablesInput{}))(t)
 		if len(got.TableNames) != want {

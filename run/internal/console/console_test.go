@@ -91,10 +91,9 @@ func TestToken(t *testing.T) {
 			var token console.Token
 			must.OK(t, json.Unmarshal(w.Body.Bytes(), &token))
 			claims := jwt.MapClaims{}
-			_, err := jwt.ParseWithClaims(token.AccessToken, claims, func(j *jwt.Token) (any, error) {
+			must.Get(jwt.ParseWithClaims(token.AccessToken, claims, func(j *jwt.Token) (any, error) {
 				return issuer.PublicKey("", j.Header["kid"].(string))
-			})
-			must.OK(t, err)
+			}))(t)
 			for name, want := range test.claims {
 				if difference := cmp.Diff(want, claims[name]); difference != "" {
 					t.Errorf("%s: %s", name, difference)
@@ -169,9 +168,8 @@ func post(path, body string) *http.Request {
 // it.
 func TestChangesNeedTheHeader(t *testing.T) {
 	t.Parallel()
-	server, err := services.New(services.Options{Assembly: assemblytest.Load(t, "{}"),
-		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}})
-	must.OK(t, err)
+	server := must.Get(services.New(services.Options{Assembly: assemblytest.Load(t, "{}"),
+		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}}))(t)
 	for name, test := range map[string]struct {
 		method, path, header string
 		status               int
@@ -321,9 +319,8 @@ func TestQueryEndsWithItsReader(t *testing.T) {
 				}}))
 			defer server.Close()
 			ctx, leave := context.WithCancel(t.Context())
-			request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/lakes/query",
-				body(`{"sql": "SELECT 1"}`))
-			must.OK(t, err)
+			request := must.Get(http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/lakes/query",
+				body(`{"sql": "SELECT 1"}`)))(t)
 			request.Header.Set("Content-Type", "application/json")
 			request.Header.Set("Onesynth-Console", "1")
 			go func() {

@@ -116,9 +116,8 @@ var platform = strings.NewReplacer(
 // mapped is the map that the console shows of the platform, as its programs read it.
 func mapped(t *testing.T, recorder *trace.Recorder, a *assembly.Assembly) (c *console.Console, of console.Map) {
 	t.Helper()
-	endpoint, err := services.New(services.Options{Assembly: a,
-		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}})
-	must.OK(t, err)
+	endpoint := must.Get(services.New(services.Options{Assembly: a,
+		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}}))(t)
 	mappings := must.Get(eventsource.Read(a, eventsource.Options{}))(t)
 	lakes := must.Get(catalog.Read(a))(t)
 	endpoint.Queue("jobs").Send("one", nil)

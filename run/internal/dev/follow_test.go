@@ -25,15 +25,14 @@ func TestSavedBeforeRun(t *testing.T) {
 	save("go.mod", "module example.com/app\n\ngo 1.26\n")
 	save("main.go", "package main\n\nfunc main() {}\n")
 	reported := make(chan trace.Change, 10)
-	f, err := Follow(t.Context(), Options{
+	f := must.Get(Follow(t.Context(), Options{
 		Folder: t.TempDir(), App: "go run .",
 		Functions: func() []lambda.Declared { return nil },
 		Recent:    func() []string { return nil },
 		Running:   func() map[string]string { return nil },
 		Report:    func(change trace.Change) { reported <- change },
 		Log:       func(string) {},
-	})
-	must.OK(t, err)
+	}))(t)
 	save("main.go", "package main\n\nfunc main() { undefined() }\n")
 	wait.Until(t, "the watcher has seen it", func() (any, bool) {
 		f.watcher.mutex.Lock()

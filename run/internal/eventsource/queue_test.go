@@ -337,9 +337,7 @@ func TestNextAssembly(t *testing.T) {
 	f.send("third")
 	f.until(t, "the third is done", func() bool { return other.Queues()[0].Done == 3 })
 	f.source = assemblytest.Load(t, `{"Work": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "work"}}}`)
-	if _, err := f.read(t).Start(t.Context(), other); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.read(t).Start(t.Context(), other))(t)
 	<-otherEnded
 	f.send("fourth")
 	if diff := cmp.Diff([]string{"first", "second", "third"}, f.worker.delivered()); diff != "" {
@@ -357,9 +355,8 @@ func TestRedrivePolicyGoes(t *testing.T) {
 	}
 	sources := []*assembly.Assembly{with(""),
 		with(`, "RedrivePolicy": {"deadLetterTargetArn": {"Fn::GetAtt": ["Failed", "Arn"]}, "maxReceiveCount": 1}`)}
-	server, err := services.New(services.Options{Assembly: sources[0],
-		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}})
-	must.OK(t, err)
+	server := must.Get(services.New(services.Options{Assembly: sources[0],
+		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}}))(t)
 	work, failed := server.Queue("work"), server.Queue("failed")
 	for i := range all {
 		work.Send(fmt.Sprint(i), nil)
@@ -405,15 +402,14 @@ func TestPanics(t *testing.T) {
 	<-f.ended
 	var report strings.Builder
 	looks := 0
-	mappings, err := eventsource.Read(f.source,
+	mappings := must.Get(eventsource.Read(f.source,
 		eventsource.Options{Invoke: f.worker, Log: slog.New(slog.NewTextHandler(&report, nil)),
 			Queue: func(arn string) *sqs.Queue {
 				if looks++; looks == 1 {
 					panic("another bug of the run")
 				}
 				return f.server.Queue(arn)
-			}})
-	must.OK(t, err)
+			}}))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := must.Get(mappings.Start(ctx, nil))(t)
 	f.send("better")

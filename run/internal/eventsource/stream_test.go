@@ -119,9 +119,8 @@ func open(t testing.TB, template string) tables {
 	must.OK(t, err)
 	opened.client = opened.databases.Client()
 	must.OK(t, opened.databases.CreateTables(t.Context(), func(string) {}))
-	endpoint, err := services.New(services.Options{Assembly: opened.source,
-		DynamoDB: dynamodblocal.ServiceOptions{EngineURL: "http://127.0.0.1:1"}})
-	must.OK(t, err)
+	endpoint := must.Get(services.New(services.Options{Assembly: opened.source,
+		DynamoDB: dynamodblocal.ServiceOptions{EngineURL: "http://127.0.0.1:1"}}))(t)
 	opened.queue = endpoint.Queue
 	return opened
 }
@@ -310,14 +309,11 @@ func TestStreamTellsTimeToLiveFromDeletion(t *testing.T) {
 		to)
 	past := enginetest.Seconds(time.Now().Add(-time.Hour))
 	enginetest.Put(t, f.client, "sessions", enginetest.Session("deleted", past))
-	_, err := f.client.DeleteItem(t.Context(),
+	must.Get(f.client.DeleteItem(t.Context(),
 		&dynamodb.DeleteItemInput{TableName: aws.String("sessions"), Key: map[string]types.AttributeValue{
-			"id": &types.AttributeValueMemberS{Value: "deleted"}, "part": &types.AttributeValueMemberN{Value: "1"}}})
-	must.OK(t, err)
+			"id": &types.AttributeValueMemberS{Value: "deleted"}, "part": &types.AttributeValueMemberN{Value: "1"}}}))(t)
 	enginetest.Put(t, f.client, "sessions", enginetest.Session("expired", past))
-	if _, err := f.databases.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.databases.Sweep(t.Context()))(t)
 	batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return count(batches) == 2 })
 	got := map[string]*events.DynamoDBUserIdentity{}
 	for _, record := range slices.Concat(batches...) {

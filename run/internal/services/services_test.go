@@ -65,7 +65,7 @@ func start(t testing.TB, statements string, change ...func(*services.Options)) *
 	loaded := assemblytest.Load(t, strings.Replace(resources, "STATEMENTS", statements, 1))
 	engine, key := enginetest.Engine(t), enginetest.AccessKey()
 	for _, name := range []string{"answers", "questions"} {
-		_, err := engine.Client(key).CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		must.Get(engine.Client(key).CreateTable(t.Context(), &dynamodb.CreateTableInput{
 			TableName:   aws.String(name),
 			BillingMode: types.BillingModePayPerRequest,
 			AttributeDefinitions: []types.AttributeDefinition{
@@ -78,8 +78,7 @@ func start(t testing.TB, statements string, change ...func(*services.Options)) *
 				KeySchema:  []types.KeySchemaElement{{AttributeName: aws.String("status"), KeyType: types.KeyTypeHash}},
 				Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
 			}},
-		})
-		must.OK(t, err)
+		}))(t)
 	}
 	options := services.Options{Assembly: loaded,
 		DynamoDB: tables.ServiceOptions{EngineURL: engine.URL(), AccessKey: key}}
@@ -364,12 +363,11 @@ func TestCapacityAskedForIsGiven(t *testing.T) {
 	for _, asked := range []types.ReturnConsumedCapacity{"", types.ReturnConsumedCapacityNone,
 		types.ReturnConsumedCapacityTotal, types.ReturnConsumedCapacityIndexes} {
 		f.server.ResetCapacity()
-		_, err := f.dynamodb.PutItem(t.Context(),
+		must.Get(f.dynamodb.PutItem(t.Context(),
 			&dynamodb.PutItemInput{TableName: aws.String("questions"), ReturnConsumedCapacity: asked,
 				Item: map[string]types.AttributeValue{
 					"id":     &types.AttributeValueMemberS{Value: `"ReturnConsumedCapacity":"NONE"`},
-					"status": &types.AttributeValueMemberS{Value: "x" + string(asked)}}})
-		must.OK(t, err)
+					"status": &types.AttributeValueMemberS{Value: "x" + string(asked)}}}))(t)
 		if rows := f.server.Capacity(); len(rows) != 2 {
 			t.Errorf("asked %q: got %v, want the table and its index", asked, rows)
 		}
@@ -434,9 +432,8 @@ func TestFaults(t *testing.T) {
 
 	set(endpoint.Faults{})
 	stored := func() bool {
-		got, err := f.dynamodb.GetItem(t.Context(),
-			&dynamodb.GetItemInput{TableName: aws.String("questions"), Key: key("1"), ConsistentRead: aws.Bool(true)})
-		must.OK(t, err)
+		got := must.Get(f.dynamodb.GetItem(t.Context(),
+			&dynamodb.GetItemInput{TableName: aws.String("questions"), Key: key("1"), ConsistentRead: aws.Bool(true)}))(t)
 		return len(got.Item) > 0
 	}
 	if stored() {
@@ -459,9 +456,8 @@ func TestFaults(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("a request that is never answered: %v", err)
 		}
-		output, err := enginetest.Engine(t).Client(f.database).GetItem(t.Context(),
-			&dynamodb.GetItemInput{TableName: aws.String("questions"), Key: key(id)})
-		must.OK(t, err)
+		output := must.Get(enginetest.Engine(t).Client(f.database).GetItem(t.Context(),
+			&dynamodb.GetItemInput{TableName: aws.String("questions"), Key: key(id)}))(t)
 		return output.Item != nil
 	}
 	set(endpoint.Faults{Hang: 1, Seed: 1})

@@ -383,9 +383,9 @@ const stack = "goroutine 9 [running]:\nruntime/debug.Stack()\n\truntime/debug/st
 func TestText(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 23, 12, 0, 1, 0, time.Local)
-	panicked, err := json.Marshal(map[string]any{"level": "ERROR", "message": "panic", "error": "index out of range",
-		"stack": stack})
-	must.OK(t, err)
+	panicked := must.Get(json.Marshal(map[string]any{"level": "ERROR", "message": "panic",
+		"error": "index out of range",
+		"stack": stack}))(t)
 	lines := []trace.Line{{Text: `{"level":"DEBUG","message":"quiet"}`},
 		{Text: `{"level":"INFO","message":"request","ms":1}`},
 		{Text: `{"level":"WARN","message":"slow","table":"Links"}`}, {Text: string(panicked)}}

@@ -51,9 +51,8 @@ func Start(t testing.TB, attempts int,
 	function func(configuration aws.Config, messages, failures string) lambda.Handler) *Queues {
 	t.Helper()
 	source := assemblytest.Load(t, strings.Replace(resources, "ATTEMPTS", fmt.Sprint(attempts), 1))
-	server, err := services.New(services.Options{Assembly: source,
-		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}})
-	must.OK(t, err)
+	server := must.Get(services.New(services.Options{Assembly: source,
+		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}}))(t)
 	role, err := policy.ForRole(source, "arn:aws:iam::000000000000:role/function")
 	must.OK(t, err)
 	server.Register("KEY", "function", role)

@@ -197,9 +197,8 @@ func TestResolve(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			loaded, err := assembly.Load(write(t, strings.Replace(surroundings, "VALUE", test.value, 1)),
-				assembly.Options{})
-			must.OK(t, err)
+			loaded := must.Get(assembly.Load(write(t, strings.Replace(surroundings, "VALUE", test.value, 1)),
+				assembly.Options{}))(t)
 			got := loaded.Stacks[0].ByLogicalID("Subject").Properties["Value"]
 			if difference := cmp.Diff(test.want, got); difference != "" {
 				t.Error(difference)
@@ -340,12 +339,11 @@ func TestOutputsOfOtherStacks(t *testing.T) {
 
 func TestAddressesComeFromTheRunner(t *testing.T) {
 	t.Parallel()
-	loaded, err := assembly.Load(
+	loaded := must.Get(assembly.Load(
 		write(t, `{"Resources": {"Api": {"Type": "AWS::ApiGatewayV2::Api"}, "Queue": {"Type": "AWS::SQS::Queue"},
 		"Table": {"Type": "AWS::DynamoDB::Table"}},
 		"Outputs": {"Url": {"Value": {"Fn::GetAtt": ["Api", "ApiEndpoint"]}}, "Queue": {"Value": {"Ref": "Queue"}}}}`),
-		assembly.Options{URL: func(r *assembly.Resource) string { return "http://127.0.0.1:1/" + r.LogicalID }})
-	must.OK(t, err)
+		assembly.Options{URL: func(r *assembly.Resource) string { return "http://127.0.0.1:1/" + r.LogicalID }}))(t)
 	outputs := loaded.Stacks[0].Outputs
 	if got := outputs["Url"].Value; got != "http://127.0.0.1:1/Api" {
 		t.Errorf("got API %q", got)
@@ -457,11 +455,10 @@ func TestLoadErrors(t *testing.T) {
 
 func TestUnsupported(t *testing.T) {
 	t.Parallel()
-	loaded, err := assembly.Load(
+	loaded := must.Get(assembly.Load(
 		write(t,
 			`{"Resources": {"Cluster": {"Type": "AWS::EKS::Cluster", "Metadata": {"aws:cdk:path": "Stack/Cluster"}},
-		"Alarm": {"Type": "AWS::CloudWatch::Alarm"}, "Queue": {"Type": "AWS::SQS::Queue", "Properties": {"Tag": {"Fn::GetAtt": ["Cluster", "Arn"]}}}}}`), assembly.Options{})
-	must.OK(t, err)
+		"Alarm": {"Type": "AWS::CloudWatch::Alarm"}, "Queue": {"Type": "AWS::SQS::Queue", "Properties": {"Tag": {"Fn::GetAtt": ["Cluster", "Arn"]}}}}}`), assembly.Options{}))(t)
 	if got := loaded.Unsupported(); len(got) != 1 || got[0].String() != "AWS::EKS::Cluster Cluster (Stack/Cluster)" {
 		t.Errorf("got unsupported %v", got)
 	}
@@ -531,9 +528,7 @@ func writeZip(t *testing.T, path, name string) {
 	header := &zip.FileHeader{Name: name}
 	header.SetMode(0o755)
 	entry := must.Get(archive.CreateHeader(header))(t)
-	if _, err := entry.Write([]byte("binary")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(entry.Write([]byte("binary")))(t)
 	must.OK(t, archive.Close())
 }
 

@@ -91,9 +91,8 @@ func TestExistingTables(t *testing.T) {
 		for _, inManifest := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, " ", inManifest), func(t *testing.T) {
 				t.Parallel()
-				loaded, err := assembly.Load(writeUsing(t, inManifest, test.stacks...),
-					assembly.Options{Stacks: test.keep})
-				must.OK(t, err)
+				loaded := must.Get(assembly.Load(writeUsing(t, inManifest, test.stacks...),
+					assembly.Options{Stacks: test.keep}))(t)
 				var got []string
 				for _, table := range loaded.Tables() {
 					kind := "declared"

@@ -178,11 +178,10 @@ func TestBoundary(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			read, err := policy.ForRole(assemblytest.Load(t,
+			read := must.Get(policy.ForRole(assemblytest.Load(t,
 				`{"Role": {"Type": "AWS::IAM::Role", "Properties": {"PermissionsBoundary": {"Ref": "Boundary"}}},
 				"Boundary": {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": {"Statement": `+test.boundary+`}}},
-				"Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": `+test.policy+`}}}}`), roleARN)
-			must.OK(t, err)
+				"Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": `+test.policy+`}}}}`), roleARN))(t)
 			request := policy.Request{Action: "dynamodb:PutItem",
 				Resource: "arn:aws:dynamodb:us-east-1:000000000000:table/t",
 				Context:  map[string]string{policy.RequestedRegion: "eu-west-1"}}
@@ -236,10 +235,9 @@ func TestRolesOfAccounts(t *testing.T) {
 func TestUnknownBoundary(t *testing.T) {
 	t.Parallel()
 	const boundary = "arn:aws:iam::000000000000:policy/company"
-	read, err := policy.ForRole(assemblytest.Load(t,
+	read := must.Get(policy.ForRole(assemblytest.Load(t,
 		`{"Role": {"Type": "AWS::IAM::Role", "Properties": {"PermissionsBoundary": "`+boundary+`",
-		"Policies": [{"PolicyName": "p", "PolicyDocument": {"Statement": {"Effect": "Allow", "Action": "a:b", "Resource": "*"}}}]}}}`), roleARN)
-	must.OK(t, err)
+		"Policies": [{"PolicyName": "p", "PolicyDocument": {"Statement": {"Effect": "Allow", "Action": "a:b", "Resource": "*"}}}]}}}`), roleARN))(t)
 	if read.UnknownBoundary != boundary || !read.Allows("a:b", "*") {
 		t.Errorf("got boundary %q, allowed %v", read.UnknownBoundary, read.Allows("a:b", "*"))
 	}
@@ -344,10 +342,9 @@ func FuzzMatches(f *testing.F) {
 
 func TestDecideBy(t *testing.T) {
 	t.Parallel()
-	read, err := role(t,
+	read := must.Get(role(t,
 		`[{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/events/*"}, {"Effect": "Allow", "Action": "s3:*", "Resource": "*"},
-		{"Effect": "Deny", "Action": "s3:*", "Resource": "arn:aws:s3:::b/secret/*"}]`)
-	must.OK(t, err)
+		{"Effect": "Deny", "Action": "s3:*", "Resource": "arn:aws:s3:::b/secret/*"}]`))(t)
 	for resource, want := range map[string]struct {
 		decision  policy.Decision
 		statement int

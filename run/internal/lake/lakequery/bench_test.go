@@ -82,9 +82,7 @@ func events(b *testing.B, n int) (objects map[string][]byte, distinct int) {
 				number(sequence), at, at.Truncate(time.Second)
 			rows = append(rows, row)
 		}
-		if _, err := w.Write(rows); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(w.Write(rows))(b)
 		must.OK(b, w.Close())
 		objects["events/entity=task/event_date="+date.Format(time.DateOnly)+"/1-1.parquet"] = file.Bytes()
 	}

@@ -184,9 +184,7 @@ func write[Row any](t testing.TB, rows ...Row) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[Row](&b, parquet.Compression(&zstd.Codec{}))
-	if _, err := w.Write(rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Write(rows))(t)
 	must.OK(t, w.Close())
 	return b.Bytes()
 }

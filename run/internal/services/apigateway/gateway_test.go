@@ -608,9 +608,8 @@ func TestAllows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g, err := apigateway.New(apigateway.API{CORS: test.cors, Routes: []apigateway.Route{{Key: test.key}}},
-				apigateway.Options{})
-			must.OK(t, err)
+			g := must.Get(apigateway.New(apigateway.API{CORS: test.cors, Routes: []apigateway.Route{{Key: test.key}}},
+				apigateway.Options{}))(t)
 			if got := g.Allows(request("GET", "/a", ""), test.origin); got != test.want {
 				t.Errorf("got %t", got)
 			}

@@ -66,7 +66,7 @@ func TestModels(t *testing.T) {
 			}
 			service := must.Get(bedrock.New(address))(t)
 			config := awstest.Listen(t, aws.New(aws.Options{}, map[string]aws.Service{"bedrock": service}), loaded)
-			client, err := converse.Open(kit.Environment{
+			client := must.Get(converse.Open(kit.Environment{
 				AWS: config,
 				Getenv: func(name string) string {
 					if name == "MODEL_ID" {
@@ -74,8 +74,7 @@ func TestModels(t *testing.T) {
 					}
 					return test.variables[name]
 				},
-			})
-			must.OK(t, err)
+			}))(t)
 			got, err := client.Converse(t.Context(), converse.Request{System: "judge", User: "an answer"})
 			if test.want == "" && (err != nil || got != "all right") ||
 				test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {

@@ -222,9 +222,8 @@ func TestOAuth2Client(t *testing.T) {
 	config := oauth2.Config{ClientID: b.client("Page"), RedirectURL: callback, Scopes: []string{"openid", "email"},
 		Endpoint: oauth2.Endpoint{AuthURL: address + "/oauth2/authorize", TokenURL: address + "/oauth2/token",
 			AuthStyle: oauth2.AuthStyleInParams}}
-	to, err := url.Parse(config.AuthCodeURL("state", oauth2.S256ChallengeOption(proof),
-		oauth2.SetAuthURLParam("nonce", "n-1")))
-	must.OK(t, err)
+	to := must.Get(url.Parse(config.AuthCodeURL("state", oauth2.S256ChallengeOption(proof),
+		oauth2.SetAuthURLParam("nonce", "n-1"))))(t)
 	form := b.get(b.get(to.RequestURI()).location.String())
 	if !strings.Contains(form.body, "knows no passwords") || strings.Contains(form.body, "<b>") {
 		t.Errorf("the form is %s", form.body)

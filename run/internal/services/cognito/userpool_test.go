@@ -83,10 +83,9 @@ func hangs(ctx context.Context, _ []byte) (lambda.Result, error) {
 func pools(t testing.TB, a *assembly.Assembly, f *function) (read *cognito.Pools, printed *[]string) {
 	t.Helper()
 	printed = new([]string)
-	read, err := cognito.New(a, cognito.Options{Functions: f, Log: func(line string) {
+	read = must.Get(cognito.New(a, cognito.Options{Functions: f, Log: func(line string) {
 		*printed = append(*printed, line)
-	}})
-	must.OK(t, err)
+	}}))(t)
 	return read, printed
 }
 

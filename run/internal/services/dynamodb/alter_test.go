@@ -64,12 +64,11 @@ func order(i int, size types.AttributeValue) map[string]types.AttributeValue {
 // indexed counts the items that a query of the index finds.
 func indexed(t testing.TB, client *dynamodb.Client, index, attribute string, value types.AttributeValue) int {
 	t.Helper()
-	found, err := client.Query(t.Context(), &dynamodb.QueryInput{
+	found := must.Get(client.Query(t.Context(), &dynamodb.QueryInput{
 		TableName: aws.String("orders"), IndexName: &index, KeyConditionExpression: aws.String("#a = :v"),
 		ExpressionAttributeNames:  map[string]string{"#a": attribute},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":v": value},
-	})
-	must.OK(t, err)
+	}))(t)
 	return int(found.Count)
 }
 

@@ -19,9 +19,8 @@ import (
 func filled(t testing.TB) *dynamodb.Databases {
 	t.Helper()
 	source := assemblytest.Load(t, "{"+sessions+"}")
-	databases, err := dynamodb.OpenDatabases(enginetest.Engine(t), source,
-		dynamodb.DatabasesOptions{AccessKey: enginetest.AccessKey()})
-	must.OK(t, err)
+	databases := must.Get(dynamodb.OpenDatabases(enginetest.Engine(t), source,
+		dynamodb.DatabasesOptions{AccessKey: enginetest.AccessKey()}))(t)
 	must.OK(t, dynamodb.CreateTables(t.Context(), databases.Client(), source))
 	for i := range 25 {
 		for _, part := range []string{"1", "2"} {

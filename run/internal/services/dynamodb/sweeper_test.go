@@ -169,9 +169,7 @@ func TestSweeperRacesWithWriters(t *testing.T) {
 	writing.Wait()
 	close(ends)
 	sweeping.Wait()
-	if _, err := sweeper.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(sweeper.Sweep(t.Context()))(t)
 	if difference := cmp.Diff(want, ids(t, client, nil)); difference != "" {
 		t.Error(difference)
 	}

@@ -139,9 +139,8 @@ func TestExistingTables(t *testing.T) {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
-		sweeper, err := tables.NewSweeper(client, source,
-			tables.SweeperOptions{Now: func() time.Time { return time.Unix(1700000001, 0) }})
-		must.OK(t, err)
+		sweeper := must.Get(tables.NewSweeper(client, source,
+			tables.SweeperOptions{Now: func() time.Time { return time.Unix(1700000001, 0) }}))(t)
 		if deleted, err := sweeper.Sweep(t.Context()); err != nil || deleted != 1 {
 			t.Errorf("expired items: got %d deleted, %v, want one", deleted, err)
 		}

@@ -52,9 +52,8 @@ func account(t *testing.T, i *fcm.Inbox, scopes ...string) *jwt.Config {
 
 func send(t *testing.T, client *http.Client, i *fcm.Inbox, body string) (int, http.Header, string) {
 	t.Helper()
-	response, err := client.Post(i.URL()+"/v1/projects/local/messages:send", "application/json",
-		strings.NewReader(body))
-	must.OK(t, err)
+	response := must.Get(client.Post(i.URL()+"/v1/projects/local/messages:send", "application/json",
+		strings.NewReader(body)))(t)
 	defer response.Body.Close()
 	text := must.Get(io.ReadAll(response.Body))(t)
 	return response.StatusCode, response.Header, string(text)
@@ -202,9 +201,8 @@ func TestTokenEndpointRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			response, err := http.PostForm(i.URL()+"/token",
-				url.Values{"grant_type": {test.grant}, "assertion": {test.assertion}})
-			must.OK(t, err)
+			response := must.Get(http.PostForm(i.URL()+"/token",
+				url.Values{"grant_type": {test.grant}, "assertion": {test.assertion}}))(t)
 			defer response.Body.Close()
 			var document struct{ Error string }
 			must.OK(t, json.NewDecoder(response.Body).Decode(&document))

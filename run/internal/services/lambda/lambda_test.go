@@ -264,9 +264,7 @@ func TestSecondRequestForWork(t *testing.T) {
 		must.OK(t, err)
 		_, err = fmt.Fprintf(connection, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, address)
 		must.OK(t, errors.Join(err, connection.(*net.TCPConn).CloseWrite()))
-		if _, err := io.Copy(io.Discard, connection); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.Copy(io.Discard, connection))(t)
 		_ = connection.Close()
 		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil))(t)
 		request.Header = http.Header{"Sec-Fetch-Site": {"same-site"}, "Sec-Fetch-Mode": {"no-cors"}}
@@ -588,9 +586,7 @@ func TestInvokeAsync(t *testing.T) {
 	retries := 1
 	s := newService(t, lambda.Options{Queues: queues, RetryDelay: func(int) time.Duration { return time.Millisecond }},
 		lambda.Function{Async: lambda.Async{OnFailure: "arn:failure", DeadLetter: "arn:dead", MaxRetries: &retries}})
-	if _, err := s.InvokeAsync(t.Context(), "fn", []byte(`{"error":"never works"}`)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.InvokeAsync(t.Context(), "fn", []byte(`{"error":"never works"}`)))(t)
 	record, dead := <-queues, <-queues
 	var got struct {
 		RequestContext struct {
@@ -621,9 +617,7 @@ func BenchmarkWarmInvoke(b *testing.B) {
 	invoke(b, s, string(payload))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := s.Invoke(b.Context(), "fn", payload); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(s.Invoke(b.Context(), "fn", payload))(b)
 	}
 	status := s.Functions()[0]
 	b.ReportMetric(status.LastInitMilli, "init-ms")

@@ -30,9 +30,8 @@ func open(t testing.TB, dir string) *s3.Store {
 
 func put(t testing.TB, store *s3.Store, key, content string) {
 	t.Helper()
-	_, err := store.Backend().PutObject("events", key, map[string]string{"Content-Type": "text/plain"},
-		strings.NewReader(content), int64(len(content)), nil)
-	must.OK(t, err)
+	must.Get(store.Backend().PutObject("events", key, map[string]string{"Content-Type": "text/plain"},
+		strings.NewReader(content), int64(len(content)), nil))(t)
 }
 
 func read(t testing.TB, store *s3.Store, key string) string {
@@ -129,9 +128,7 @@ func TestReadersKeepWhatTheyBegan(t *testing.T) {
 	must.OK(t, err)
 	defer content.Close()
 	put(t, store, "a", "afterwards, and longer")
-	if _, err := store.Backend().DeleteObject("events", "a"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(store.Backend().DeleteObject("events", "a"))(t)
 	if text, err := io.ReadAll(content); err != nil || string(text) != "before" {
 		t.Errorf("got %q, %v", text, err)
 	}
@@ -150,9 +147,7 @@ func TestFile(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	must.OK(t, os.Link(objects[0].File, link))
 	put(t, store, "a", "afterwards, and longer")
-	if _, err := store.Backend().DeleteObject("events", "a"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(store.Backend().DeleteObject("events", "a"))(t)
 	if text, err := os.ReadFile(link); err != nil || string(text) != "before" {
 		t.Errorf("got %q, %v", text, err)
 	}

@@ -127,10 +127,10 @@ func TestUploadLimits(t *testing.T) {
 // Pages use presigned URLs if the bucket's CORS configuration allows them.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	store, err := buckets.New(t.TempDir(), assemblytest.Load(t, `{"Lake": {"Type": "AWS::S3::Bucket", "Properties": {
+	store := must.Get(buckets.New(t.TempDir(), assemblytest.Load(t,
+		`{"Lake": {"Type": "AWS::S3::Bucket", "Properties": {
 		"BucketName": "lake", "CorsConfiguration": {"CorsRules": [{"AllowedMethods": ["GET", "PUT"],
-		"AllowedHeaders": ["content-type"], "AllowedOrigins": ["https://*.example.com"], "MaxAge": 300}]}}}}`))
-	must.OK(t, err)
+		"AllowedHeaders": ["content-type"], "AllowedOrigins": ["https://*.example.com"], "MaxAge": 300}]}}}}`)))(t)
 	pages := store.Pages(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) }))
 	for name, test := range map[string]struct {
 		path, origin, method, headers string

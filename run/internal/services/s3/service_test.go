@@ -199,15 +199,13 @@ func TestS3(t *testing.T) {
 	})
 	t.Run("Multipart", func(t *testing.T) {
 		key := aws.String("parts")
-		upload, err := f.CreateMultipartUpload(ctx,
-			&s3.CreateMultipartUploadInput{Bucket: aws.String("lake"), Key: key})
-		must.OK(t, err)
+		upload := must.Get(f.CreateMultipartUpload(ctx,
+			&s3.CreateMultipartUploadInput{Bucket: aws.String("lake"), Key: key}))(t)
 		var done []s3types.CompletedPart
 		for n := range int32(2) {
-			part, err := f.UploadPart(ctx, &s3.UploadPartInput{Bucket: aws.String("lake"), Key: key,
+			part := must.Get(f.UploadPart(ctx, &s3.UploadPartInput{Bucket: aws.String("lake"), Key: key,
 				UploadId: upload.UploadId, PartNumber: aws.Int32(n + 1),
-				Body: bytes.NewReader(bytes.Repeat([]byte{byte('0' + n)}, 5<<20))})
-			must.OK(t, err)
+				Body: bytes.NewReader(bytes.Repeat([]byte{byte('0' + n)}, 5<<20))}))(t)
 			done = append(done, s3types.CompletedPart{ETag: part.ETag, PartNumber: aws.Int32(n + 1)})
 		}
 		if _, err := f.CompleteMultipartUpload(ctx,
@@ -532,9 +530,7 @@ func BenchmarkS3(b *testing.B) {
 	b.Run("Get", func(b *testing.B) {
 		b.SetBytes(int64(len(content)))
 		for b.Loop() {
-			if _, err := f.get(b.Context(), "events/0", ""); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(f.get(b.Context(), "events/0", ""))(b)
 		}
 	})
 }

@@ -42,15 +42,13 @@ func TestQueues(t *testing.T) {
 	url := f.service.Queue("work").URL
 	attributes := map[string]sqstypes.MessageAttributeValue{
 		"ERROR_CODE": {DataType: aws.String("String"), StringValue: aws.String("x")}}
-	sent, err := f.client.SendMessage(t.Context(),
+	sent := must.Get(f.client.SendMessage(t.Context(),
 		&sqs.SendMessageInput{QueueUrl: aws.String(url), MessageBody: aws.String("größe"),
-			MessageAttributes: attributes})
-	must.OK(t, err)
+			MessageAttributes: attributes}))(t)
 	receive := func() []sqstypes.Message {
-		got, err := f.client.ReceiveMessage(t.Context(),
+		got := must.Get(f.client.ReceiveMessage(t.Context(),
 			&sqs.ReceiveMessageInput{QueueUrl: aws.String(url), MaxNumberOfMessages: 10,
-				MessageAttributeNames: []string{"All"}, VisibilityTimeout: 0})
-		must.OK(t, err)
+				MessageAttributeNames: []string{"All"}, VisibilityTimeout: 0}))(t)
 		return got.Messages
 	}
 	got := receive()
@@ -63,10 +61,9 @@ func TestQueues(t *testing.T) {
 		t.Errorf("a message being worked on was received: %v", again)
 	}
 	show := func() {
-		_, err := f.client.ChangeMessageVisibility(t.Context(),
+		must.Get(f.client.ChangeMessageVisibility(t.Context(),
 			&sqs.ChangeMessageVisibilityInput{QueueUrl: aws.String(url), ReceiptHandle: got[0].ReceiptHandle,
-				VisibilityTimeout: 0})
-		must.OK(t, err)
+				VisibilityTimeout: 0}))(t)
 	}
 	show()
 	if got = receive(); len(got) != 1 {

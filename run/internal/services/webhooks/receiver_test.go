@@ -25,9 +25,8 @@ func TestReceiver(t *testing.T) {
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	post := func(path, body string) int {
 		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+path,
-			strings.NewReader(body))
-		must.OK(t, err)
+		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+path,
+			strings.NewReader(body)))(t)
 		request.Header.Set("webhook-id", "msg_p5jXN8AQM9LWM0D4loKWxJek")
 		request.Header.Set("webhook-timestamp", "1614265330")
 		request.Header.Set("webhook-signature", "v1,bm9uZQ== v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")

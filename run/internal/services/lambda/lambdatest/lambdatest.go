@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // Build compiles the main package at a path (as go build takes it) into dir/bootstrap for this machine.
@@ -15,9 +17,7 @@ func Build(t testing.TB, packagePath, dir string) {
 	// Go runs a test again when a file of the module that it has read changes. It does not see what the compiler reads.
 	sources, _ := filepath.Glob(filepath.Join(packagePath, "*.go"))
 	for _, source := range sources {
-		if _, err := os.ReadFile(source); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(os.ReadFile(source))(t)
 	}
 	command := exec.Command("go", "build", "-tags", "lambda.norpc,timetzdata", "-trimpath", "-buildvcs=false",
 		"-ldflags=-s -w", "-o", filepath.Join(dir, "bootstrap"), packagePath)
