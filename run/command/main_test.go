@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,107 +59,6 @@ func finish(t *testing.T, c *exec.Cmd) (status int, stdout, stderr string) {
 		t.Fatal(err)
 	}
 	return c.ProcessState.ExitCode(), out.String(), errs.String()
-}
-
-func TestUsage(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		arguments []string
-		status    int
-		says      string
-	}{
-		"Help":        {[]string{"--help"}, 0, "Run a cloud assembly"},
-		"HelpOfLocal": {[]string{"local", "--help"}, 0, "--console-port"},
-		"Version":     {[]string{"--version"}, 0, "onesynth "},
-		"Nothing":     {nil, 0, "\n  agent "},
-		"Groups":      {[]string{"help"}, 0, "Deploy\n  check "},
-		"HelpCommand": {[]string{"help", "agent", "list"}, 0, "Usage: onesynth agent list"},
-		"VersionWord": {[]string{"version"}, 0, "onesynth "},
-		"Command":     {[]string{"locale"}, 64, `did you mean "local"`},
-		"Flag":        {[]string{"local", "--prot", "1"}, 64, "Usage: onesynth local"},
-		"NoSubject":   {[]string{"token"}, 64, "--sub"},
-		"Duration":    {[]string{"token", "--sub", "a", "--expires", "soon"}, 64, "--expires"},
-		"Port":        {[]string{"local", "--port", "65536"}, 64, "or auto"},
-		"FlagsOfRun":  {[]string{"logs", "--request", "a", "-f"}, 64, "Usage: onesynth logs"},
-		"NoStack":     {[]string{"seed", "--region", "eu-west-1"}, 64, "Usage: onesynth seed"},
-		"Commands":    {[]string{"complete", "--", "sch"}, 0, "schedule\n"},
-		"Flags":       {[]string{"complete", "--", "lake", "-"}, 0, "--database\n"},
-		"Values":      {[]string{"complete", "--", "check", "--format", ""}, 0, "jsonlines\n"},
-		"NothingRuns": {[]string{"push", "--console", "http://127.0.0.1:1"}, 1, "start it with onesynth local"},
-		"NoDocument":  {[]string{"openapi", "--assembly", os.TempDir()}, 1, "make synth"},
-		"NoAssembly": {[]string{"local", "--assembly", os.TempDir(), "--port", "0", "--console-port", "0"}, 1,
-			"make synth"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			status, stdout, stderr := invoke(t, test.arguments...)
-			if status != test.status || !strings.Contains(stdout+stderr, test.says) {
-				t.Errorf("got %d\n%s%s", status, stdout, stderr)
-			}
-		})
-	}
-}
-
-func TestRemoteCommands(t *testing.T) {
-	var asked []string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.Method+" "+r.URL.Path)
-		switch r.URL.Path {
-		case "/token":
-			var request map[string]any
-			if err := json.NewDecoder(r.Body).Decode(&request); err != nil || request["sub"] != "alice" ||
-				request["expires"] != "30m0s" || request["stack"] != "Todo" ||
-				request["claims"].(map[string]any)["a"] != "b" {
-				t.Errorf("got %v, %v", request, err)
-			}
-			fmt.Fprint(w, `{"access_token":"abc"}`)
-		case "/push":
-			fmt.Fprint(w, `[{"token":"d"}]`)
-		case "/schedules":
-			fmt.Fprint(w,
-				`[{"name":"notify","expression":"rate(1 minute)","last":"2026-11-20T09:03:29Z"},{"name":"tick","expression":"cron(0 4 * * ? *)"}]`)
-		case "/schedules/tick/run":
-			w.WriteHeader(502)
-			fmt.Fprint(w, `{"error":"function notifier failed"}`)
-		}
-	}))
-	defer server.Close()
-	if status, stdout, stderr := invoke(t, "token", "--sub", "alice", "--stack", "Todo", "--claim", "a=b", "--expires",
-		"30m", "--console", server.URL); status != 0 || stdout != "abc\n" {
-		t.Errorf("got %d %q %s", status, stdout, stderr)
-	}
-	if status, stdout, stderr := invoke(t, "push", "--clear", "--console", server.URL); status != 0 ||
-		!strings.Contains(stdout, `"token": "d"`) || !strings.Contains(stderr, "is now onesynth push clear") {
-		t.Errorf("got %d %q %s", status, stdout, stderr)
-	}
-	if status, stdout, stderr := invoke(t, "push", "list", "--format", "csv", "--console", server.URL); status != 0 ||
-		!strings.HasPrefix(stdout, "name,project,token,received,message\n") {
-		t.Errorf("got %d %q %s", status, stdout, stderr)
-	}
-	for _, run := range [][]string{{"run-schedule", "tick"}, {"schedule", "run", "tick"}} {
-		if status, _, stderr := invoke(t, append(run, "--console", server.URL)...); status != 1 ||
-			!strings.Contains(stderr, "function notifier failed") {
-			t.Errorf("got %d %s", status, stderr)
-		}
-	}
-	t.Setenv("ONESYNTH_CONSOLE", server.URL)
-	for _, list := range [][]string{{"run-schedule"}, {"schedule", "list"}} {
-		status, stdout, stderr := invoke(t, list...)
-		lines := strings.Split(stdout, "\n")
-		if status != 0 || len(lines) != 4 || !strings.HasPrefix(lines[1], "notify  ") ||
-			!strings.Contains(lines[2], "cron(0 4 * * ? *)  never") ||
-			strings.Contains(stderr, "is now onesynth schedule list") != (list[0] == "run-schedule") {
-			t.Errorf("%v: got %d %q %s", list, status, stdout, stderr)
-		}
-	}
-	if status, stdout, stderr := invoke(t, "schedule", "list", "--format", "jsonlines"); status != 0 ||
-		strings.Count(stdout, "\n") != 2 || !strings.Contains(stdout, `"name":"tick"`) {
-		t.Errorf("got %d %q %s", status, stdout, stderr)
-	}
-	if got := strings.Join(asked, ", "); got != "POST /token, GET /push, DELETE /push, GET /push, POST "+
-		"/schedules/tick/run, POST /schedules/tick/run, GET /schedules, GET /schedules, GET /schedules" {
-		t.Errorf("asked %s", got)
-	}
 }
 
 // architecture is that of this machine, as AWS Lambda names it.

@@ -68,7 +68,8 @@ type uses struct{ names, waits map[string]bool }
 // kinds are what a test waits for when it calls a function of a package.
 var kinds = map[string]string{
 	"exec.Command": "a process", "exec.CommandContext": "a process", "wait.Start": "a process",
-	"gobuild.Build": "a build", "dev.New": "a watch", "run.Start": "a run", "run.Run": "a run",
+	"testscript.Run": "a process",
+	"gobuild.Build":  "a build", "dev.New": "a watch", "run.Start": "a run", "run.Run": "a run",
 	"suite.OwnRun": "a run", "suite.OwnRunOf": "a run", "suite.EditedRun": "a run", "suite.FastSchedules": "a run",
 	"suite.Start":   "a run",
 	"browser.Start": "a browser", "browser.Require": "a browser", "browser.Evaluate": "a browser",
