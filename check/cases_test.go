@@ -100,7 +100,8 @@ func scenarios(text string) (all []scenario) {
 	return all
 }
 
-// run returns the findings of a case, with why and the steps if the case states any, and with the notes if they are noted.
+// run returns the findings of a case, with why and the steps if the case states any, and with the notes if they are
+// noted.
 func (c scenario) run(t *testing.T, base []byte, noted bool) (found []string) {
 	t.Helper()
 	var deployed, proposed any
