@@ -54,3 +54,19 @@ func TestDenials(t *testing.T) {
 		}
 	}
 }
+
+// Two claims of full certainty cost a point of humility, also where the question asks for it.
+func TestCertaintyCosts(t *testing.T) {
+	t.Parallel()
+	scenario := harwick(t, 1)
+	scenario.Questions[0].FocusAreas = []clarity.Dimension{clarity.Humility}
+	const answer = "I am fairly confident that assaults fell, but much less sure that the bus was the cause. We " +
+		"cannot tell from two totals whether the fall began in March or only in May. If the monthly figures showed a " +
+		"drop before the pubs changed their hours, I would change my mind and credit the bus."
+	humble := scoreOf(judge(t, scenario, answer), clarity.Humility)
+	certain := scoreOf(judge(t, scenario, answer+" The survey is beyond doubt, and the police figures of the town are "+
+		"undeniable."), clarity.Humility)
+	if certain.Score >= humble.Score {
+		t.Errorf("got %d without and %d with two claims of certainty", humble.Score, certain.Score)
+	}
+}
