@@ -99,7 +99,9 @@ func agentPages(t *testing.T, s *Service, agentID string, status askahuman.Statu
 		if len(page) > limit {
 			t.Fatalf("a page has %d questions, want at most %d", len(page), limit)
 		}
-		all = append(all, idsOf(page)...)
+		for _, q := range page {
+			all = append(all, q.ID)
+		}
 		if len(all) > 10_000 {
 			t.Fatal("the pages do not end")
 		}

@@ -194,14 +194,6 @@ func wantEqual[T any](t *testing.T, what string, got, want T) {
 	}
 }
 
-func idsOf(questions []askahuman.Question) []string {
-	list := make([]string, len(questions))
-	for i, q := range questions {
-		list[i] = q.ID
-	}
-	return list
-}
-
 // atOnce calls f n times at the same moment and returns what each returned.
 func atOnce[T any](n int, f func(i int) T) []T {
 	results := make([]T, n)
