@@ -23,8 +23,8 @@ func TestHomonyms(t *testing.T) {
 			t.Errorf("%s: got a confidence of %.2f, want less than 0.6", p.from, got.Confidence)
 		}
 	}
-	if slang < 60 || ordinary < 1100 {
-		t.Errorf("got %d slang sentences and %d ordinary ones, want 60 and 1,100 or more", slang, ordinary)
+	if slang < 60 || ordinary < 1700 {
+		t.Errorf("got %d slang sentences and %d ordinary ones, want 60 and 1,700 or more", slang, ordinary)
 	}
 }
 
@@ -62,7 +62,7 @@ func TestHomonymsWithSentences(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d homonyms have three ordinary sentences or more", protected, all)
-	if protected < 300 {
-		t.Errorf("got %d homonyms with three ordinary sentences or more, want 300", protected)
+	if protected < 550 {
+		t.Errorf("got %d homonyms with three ordinary sentences or more, want 550", protected)
 	}
 }

@@ -64,7 +64,7 @@ func (s site) hasVerbSlot(words []string, isInside bool) bool {
 		return !isPassive // "ticked us off": "made us angry"
 	}
 	endsOpen := isLong && prepositions[last] && !particles[last]
-	isEither := particles[last] || strings.HasSuffix(last, "ing") // "stop answering me"
+	isEither := particles[last] || strings.HasSuffix(last, "ing") && !copulas[head] // "stop answering me"
 	isClosed := !isLong && intransitive[head] || isLong && !endsOpen && !isEither
 	switch {
 	case isClosed && (hasObject || isPassive):
