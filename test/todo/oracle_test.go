@@ -74,7 +74,10 @@ func (l *lake) streamed(t testing.TB) changes {
 		case "TASK":
 			task := storedTask{UserID: user}
 			for name, value := range image {
-				// What cannot be a task's attribute is left out.
+				// What cannot be a task's attribute is left out. Of a number, the decoder would make a title.
+				if _, isText := item[name].(string); name == "title" && !isText {
+					continue
+				}
 				_ = attributevalue.UnmarshalMap(map[string]dynamodbtypes.AttributeValue{name: value}, &task.Task)
 			}
 			task.ID = strings.TrimPrefix(item["SK"].(string), "TASK#")
