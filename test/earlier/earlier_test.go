@@ -8,11 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,123 +51,131 @@ type record struct {
 	Submission string
 }
 
+// object is what a body has.
+type object map[string]any
+
+func (o object) text(name string) string { return fmt.Sprint(o[name]) }
+
+func (o object) number(name string) int {
+	n, _ := o[name].(float64)
+	return int(n)
+}
+
+// caller makes requests.
+type caller struct {
+	*onesynthtest.Client
+	t *testing.T
+}
+
+// do makes a request, which has to succeed. Versions differ in what else the answer has.
+func (c caller) do(request string, body any, header ...http.Header) object {
+	c.t.Helper()
+	method, path := onesynthtest.Split(request)
+	r := c.MustSend(c.t, method, path, append(header, nil)[0], body)
+	if r.Status >= http.StatusMultipleChoices {
+		c.t.Fatalf("got %v; want success", r)
+	}
+	got := object{}
+	if err := json.Unmarshal(r.Body, &got); err != nil && len(r.Body) > 0 {
+		got["list"] = json.RawMessage(r.Body)
+	}
+	return got
+}
+
 // earlierRun is a run by its console.
 type earlierRun struct {
-	console *onesynthtest.Client
+	console caller
 	apis    map[string]string
 }
 
 func open(t *testing.T, address string) earlierRun {
-	r := earlierRun{&onesynthtest.Client{URL: address, HTTP: http.DefaultClient,
-		Header: http.Header{run.ConsoleHeader: {"test"}, "Content-Type": {"application/json"}}}, map[string]string{}}
-	index := read[struct {
-		APIs []struct{ Name, URL string } `json:"apis"`
-	}](t, r.console.Try(t, http.MethodGet, "/", nil), http.StatusOK)
-	for _, api := range index.APIs {
-		r.apis[api.Name] = api.URL
+	r := earlierRun{caller{&onesynthtest.Client{URL: address, HTTP: http.DefaultClient,
+		Header: http.Header{run.ConsoleHeader: {"test"}}}, t}, map[string]string{}}
+	for _, api := range r.console.do("GET /", nil)["apis"].([]any) {
+		one := object(api.(map[string]any))
+		r.apis[one.text("name")] = one.text("url")
 	}
 	return r
 }
 
+// with is a client of a platform with a header.
+func (r earlierRun) with(t *testing.T, api, name, value string) caller {
+	return caller{&onesynthtest.Client{URL: r.apis[api], HTTP: http.DefaultClient, Header: http.Header{name: {value}},
+		IdempotencyKeys: api != "Ask-a-Human"}, t}
+}
+
 // as is a client of a platform with a token.
-func (r earlierRun) as(t *testing.T, api, subject string) *onesynthtest.Client {
+func (r earlierRun) as(t *testing.T, api, subject string) caller {
 	t.Helper()
-	token := read[struct {
-		Text string `json:"access_token"`
-	}](t, r.console.Try(t, http.MethodPost, "/token", map[string]any{
-		"sub": subject, "claims": map[string]any{"email": subject + "@example.com"},
-	}), http.StatusOK)
-	return &onesynthtest.Client{URL: r.apis[api], HTTP: http.DefaultClient,
-		Header: http.Header{"Authorization": {"Bearer " + token.Text}}, IdempotencyKeys: true}
+	token := r.console.do("POST /token", object{"sub": subject, "claims": object{"email": subject + "@example.com"}})
+	return r.with(t, api, "Authorization", "Bearer "+token.text("access_token"))
 }
 
-// with is a client of Ask-a-Human with a header.
-func (r earlierRun) with(name, value string) *onesynthtest.Client {
-	return &onesynthtest.Client{URL: r.apis["Ask-a-Human"], HTTP: http.DefaultClient,
-		Header: http.Header{name: {value}}}
+// askers are an agent and two people.
+func (r earlierRun) askers(t *testing.T) (agent, ann, ben caller) {
+	const api, person = "Ask-a-Human", "X-Fingerprint"
+	return r.with(t, api, "X-Agent-Id", "earlier"), r.with(t, api, person, "ann-of-an-earlier-version"),
+		r.with(t, api, person, "ben-of-an-earlier-version")
 }
 
-func (r earlierRun) flush(t *testing.T) {
-	t.Helper()
-	read[any](t, r.console.Try(t, http.MethodPost, "/streams/flush", nil), http.StatusOK)
+func (r earlierRun) flush() { r.console.do("POST /streams/flush", nil) }
+
+const asked = "Should an error message apologise?"
+
+func answer(id, text string) object { return object{"question_id": id, "answer": text} }
+
+func attempt(status string) object {
+	var answers []object
+	for _, question := range []string{"q1", "q2", "q3"} {
+		answers = append(answers, object{"questionId": question,
+			"answer": "It depends: the old machine costs 60 euros a year, and the new one might break, too."})
+	}
+	return object{"scenarioId": "washing-machine-repair", "status": status, "durationSeconds": 240, "answers": answers}
 }
 
-const (
-	asked   = "Should an error message apologise?"
-	careful = "It depends: the old machine costs 60 euros a year, and the new one might break, too."
-)
+func term(term, meaning, example string) object {
+	return object{"slang_term": term, "meaning": meaning, "example_usage": example}
+}
 
 // write uses all platforms of a run.
 func write(t *testing.T, r earlierRun) (done record) {
 	done.Written = time.Now().UTC()
-	agent, ann, ben := r.with("X-Agent-Id", "earlier"), r.with("X-Fingerprint", "ann-of-an-earlier-version"),
-		r.with("X-Fingerprint", "ben-of-an-earlier-version")
+	agent, ann, ben := r.askers(t)
 	for _, id := range []*string{&done.Open, &done.Closed} {
-		reply := agent.Try(t, http.MethodPost, "/agent/questions",
-			map[string]any{"prompt": asked, "type": "text", "min_responses": 2, "timeout_seconds": 86400})
-		read[any](t, reply, http.StatusCreated)
-		*id = onesynthtest.Field(reply.Body, "question_id")
-		done.Points = read[struct {
-			Total int `json:"total_points"`
-		}](t, ann.Try(t, http.MethodPost, "/human/responses",
-			map[string]any{"question_id": *id, "answer": "Only if it is our fault."}), http.StatusCreated).Total
+		*id = agent.do("POST /agent/questions",
+			object{"prompt": asked, "type": "text", "min_responses": 2, "timeout_seconds": 86400}).text("question_id")
+		done.Points = ann.do("POST /human/responses", answer(*id, "Only if it is our fault.")).number("total_points")
 	}
-	read[any](t, ben.Try(t, http.MethodPost, "/human/responses",
-		map[string]any{"question_id": done.Closed, "answer": "Never."}), http.StatusCreated)
-	subscribed := ann.Try(t, http.MethodPost, "/human/push/subscribe",
-		map[string]any{"fcm_token": "earlier", "min_interval_minutes": 30})
-	read[any](t, subscribed, http.StatusCreated)
-	done.Subscription = onesynthtest.Field(subscribed.Body, "subscription_id")
+	ben.do("POST /human/responses", answer(done.Closed, "Never."))
+	done.Subscription = ann.do("POST /human/push/subscribe",
+		object{"fcm_token": "earlier", "min_interval_minutes": 30}).text("subscription_id")
 
 	todo := r.as(t, "To-Do", "ann")
-	read[any](t, todo.Try(t, http.MethodPost, "/api/v1/users/me",
-		map[string]any{"email": "ann@example.com", "name": "Ann"}), http.StatusCreated)
+	todo.do("POST /api/v1/users/me", object{"email": "ann@example.com", "name": "Ann"})
 	for status, id := range map[string]*string{"in_progress": &done.Task, "completed": &done.Done} {
-		reply := todo.Try(t, http.MethodPost, "/api/v1/tasks",
-			map[string]any{"title": "Of an earlier version", "priority": "high"})
-		*id = onesynthtest.Field(reply.Body, "task_id")
-		changed := read[struct{ Version int }](t,
-			todo.Try(t, http.MethodPatch, "/api/v1/tasks/"+*id, map[string]any{"status": status}), http.StatusOK)
+		body := object{"title": "Of an earlier version", "priority": "high"}
+		*id = todo.do("POST /api/v1/tasks", body).text("task_id")
+		changed := todo.do("PATCH /api/v1/tasks/"+*id, object{"status": status})
 		if id == &done.Task {
-			done.Version = changed.Version
+			done.Version = changed.number("version")
 		}
 	}
 
 	clarity := r.as(t, "Clarity", "ann")
-	for status, id := range map[string]*string{"in-progress": &done.Attempt, "completed": &done.Evaluated} {
-		reply := clarity.Try(t, http.MethodPost, "/attempts", attempt(status))
-		read[any](t, reply, http.StatusCreated)
-		*id = onesynthtest.Field(reply.Body, "attemptId")
-	}
+	done.Attempt = clarity.do("POST /attempts", attempt("in-progress")).text("attemptId")
+	done.Evaluated = clarity.do("POST /attempts", attempt("completed")).text("attemptId")
 
 	lingible := r.as(t, "Lingible", "ann")
-	read[any](t, lingible.Try(t, http.MethodGet, "/user/profile", nil), http.StatusOK)
-	read[any](t, lingible.Try(t, http.MethodPost, "/user/upgrade",
-		map[string]any{"provider": "apple", "receipt_data": "earlier", "transaction_id": "earlier"}), http.StatusOK)
-	read[any](t, lingible.Try(t, http.MethodPost, "/translate",
-		map[string]any{"text": "No cap, that burger is bussin."}), http.StatusOK)
-	for term, example := range map[string]string{"sofa forecast": "What a lovely sofa forecast we have",
-		"parallel parked": "She fixed the printer and was parallel parked all day."} {
-		reply := lingible.Try(t, http.MethodPost, "/slang/submit",
-			map[string]any{"slang_term": term, "meaning": map[bool]string{true: "bad weather",
-				false: "Pleased with something small that one did well"}[term == "sofa forecast"],
-				"example_usage": example})
-		read[any](t, reply, http.StatusCreated)
-		if term == "sofa forecast" {
-			done.Submission = onesynthtest.Field(reply.Body, "submission_id")
-		}
-	}
-	r.flush(t)
+	lingible.do("GET /user/profile", nil)
+	lingible.do("POST /user/upgrade",
+		object{"provider": "apple", "receipt_data": "earlier", "transaction_id": "earlier"})
+	lingible.do("POST /translate", object{"text": "No cap, that burger is bussin."})
+	done.Submission = lingible.do("POST /slang/submit", term("sofa forecast", "bad weather",
+		"What a lovely sofa forecast we have")).text("submission_id")
+	lingible.do("POST /slang/submit", term("parallel parked", "Pleased with something small that one did well",
+		"She fixed the printer and was parallel parked all day."))
+	r.flush()
 	return done
-}
-
-func attempt(status string) map[string]any {
-	var answers []map[string]any
-	for _, question := range []string{"q1", "q2", "q3"} {
-		answers = append(answers, map[string]any{"questionId": question, "answer": careful})
-	}
-	return map[string]any{"scenarioId": "washing-machine-repair", "status": status, "durationSeconds": 240,
-		"answers": answers}
 }
 
 // TestEarlierVersions: today's code starts with the data of each earlier version, reads it for its owners, continues
@@ -223,89 +231,64 @@ func TestEarlierVersions(t *testing.T) {
 
 // askAHuman: points, places on boards and subscriptions stay; a question that is open still gets its last answer.
 func askAHuman(t *testing.T, r earlierRun, old record) {
-	agent, ann, ben := r.with("X-Agent-Id", "earlier"), r.with("X-Fingerprint", "ann-of-an-earlier-version"),
-		r.with("X-Fingerprint", "ben-of-an-earlier-version")
+	agent, ann, ben := r.askers(t)
 	if time.Since(old.Written) < 23*time.Hour {
 		// Questions end within a day, and are deleted some time after it.
-		read[any](t, ben.Try(t, http.MethodPost, "/human/responses",
-			map[string]any{"question_id": old.Open, "answer": "Never."}), http.StatusCreated)
+		ben.do("POST /human/responses", answer(old.Open, "Never."))
 		for _, id := range []string{old.Open, old.Closed} {
-			got := agent.Try(t, http.MethodGet, "/agent/questions/"+id, nil)
-			if status := onesynthtest.Field(got.Body, "status"); status != "CLOSED" ||
-				strings.Count(string(got.Body), "response_id") != 2 {
+			got := agent.do("GET /agent/questions/"+id, nil)
+			if responses, _ := got["responses"].([]any); got["status"] != "CLOSED" || len(responses) != 2 {
 				t.Errorf("question %s: got %v", id, got)
 			}
 		}
 	}
-	read[any](t, agent.Try(t, http.MethodGet, "/agent/questions?status=PARTIAL", nil), http.StatusOK)
-	standing := read[struct {
-		Total int `json:"total_points"`
-		Rank  *int
-	}](t, ann.Try(t, http.MethodGet, "/human/stats", nil), http.StatusOK)
-	if standing.Total != old.Points || standing.Rank == nil || *standing.Rank > 2 {
-		t.Errorf("the person has %+v; want %d points and a rank", standing, old.Points)
+	agent.do("GET /agent/questions?status=PARTIAL", nil)
+	standing := ann.do("GET /human/stats", nil)
+	if rank := standing.number("rank"); standing.number("total_points") != old.Points || rank < 1 || rank > 2 {
+		t.Errorf("the person has %v; want %d points and a rank", standing, old.Points)
 	}
-	reply := agent.Try(t, http.MethodPost, "/agent/questions", map[string]any{"prompt": asked, "type": "text"})
-	read[any](t, reply, http.StatusCreated)
-	answered := read[struct {
-		Total int `json:"total_points"`
-	}](t, ann.Try(t, http.MethodPost, "/human/responses",
-		map[string]any{"question_id": onesynthtest.Field(reply.Body, "question_id"), "answer": "Yes, after a while."}),
-		http.StatusCreated)
-	if answered.Total <= old.Points {
-		t.Errorf("an answer of today leads to %d points; want more than %d", answered.Total, old.Points)
+	id := agent.do("POST /agent/questions", object{"prompt": asked, "type": "text"}).text("question_id")
+	now := ann.do("POST /human/responses", answer(id, "Yes, after a while."))
+	if now.number("total_points") <= old.Points {
+		t.Errorf("an answer of today leads to %v; want more than %d points", now, old.Points)
 	}
-	read[any](t, ann.Try(t, http.MethodPut, "/human/push/subscribe/"+old.Subscription,
-		map[string]any{"min_interval_minutes": 60}), http.StatusOK)
+	ann.do("PUT /human/push/subscribe/"+old.Subscription, object{"min_interval_minutes": 60})
 }
 
 // todo: a task is read, and changed by the version that it had; the lake has its changes of then and of now.
 func todo(t *testing.T, r earlierRun, old record) {
 	ann := r.as(t, "To-Do", "ann")
-	type task struct {
-		Title, Status, Priority string
-		Version                 int
-	}
 	path := "/api/v1/tasks/" + old.Task
-	if got := read[task](t, ann.Try(t, http.MethodGet, path, nil),
-		http.StatusOK); got != (task{"Of an earlier version", "in_progress", "high", old.Version}) {
-		t.Errorf("got %+v", got)
+	got := ann.do("GET "+path, nil)
+	if got["title"] != "Of an earlier version" || got["status"] != "in_progress" || got["priority"] != "high" ||
+		got.number("version") != old.Version {
+		t.Errorf("got %v", got)
 	}
-	etag := read[task](t, ann.MustSend(t, http.MethodPatch, path,
-		http.Header{"If-Match": {`"` + jsonText(old.Version) + `"`}}, map[string]any{"status": "completed"}),
-		http.StatusOK)
-	if etag.Version != old.Version+1 {
-		t.Errorf("the changed task has version %d; want %d", etag.Version, old.Version+1)
+	changed := ann.do("PATCH "+path, object{"status": "completed"},
+		http.Header{"If-Match": {fmt.Sprintf(`"%d"`, old.Version)}})
+	if changed.number("version") != old.Version+1 {
+		t.Errorf("got %v; want version %d", changed, old.Version+1)
 	}
-	list := read[struct {
-		Tasks []struct {
-			ID string `json:"task_id"`
-		}
-	}](t, ann.Try(t, http.MethodGet, "/api/v1/tasks?status=completed", nil), http.StatusOK)
-	if len(list.Tasks) != 2 || !slices.ContainsFunc(list.Tasks, func(one struct {
-		ID string `json:"task_id"`
-	}) bool {
-		return one.ID == old.Done
-	}) {
-		t.Errorf("got the completed tasks %+v; want the one of then, and the one of now", list.Tasks)
+	list, _ := ann.do("GET /api/v1/tasks?status=completed", nil)["tasks"].([]any)
+	if len(list) != 2 || !strings.Contains(fmt.Sprint(list), old.Done) {
+		t.Errorf("got the completed tasks %v; want the one of then, and the one of now", list)
 	}
-	read[any](t, ann.Try(t, http.MethodPost, "/api/v1/tasks", map[string]any{"title": "Of today"}), http.StatusCreated)
-	r.flush(t)
-	for _, object := range []string{"of then and of now", "merged"} {
-		rows := lakeRows(t, r, "SELECT status, count(*) AS n FROM tasks_current GROUP BY status ORDER BY status")
-		if want := [][]string{{"completed", "2"}, {"pending", "1"}}; !slices.EqualFunc(rows, want, slices.Equal) {
-			t.Errorf("objects %s: the lake has %v; want %v", object, rows, want)
+	ann.do("POST /api/v1/tasks", object{"title": "Of today"})
+	r.flush()
+	for _, objects := range []string{"of then and of now", "merged"} {
+		for sql, want := range map[string]string{
+			"SELECT status, count(*) FROM tasks_current GROUP BY status ORDER BY status": "[[completed 2] [pending 1]]",
+			"SELECT event_name, status, coalesce(previous_status, 'none') FROM task_events WHERE task_id = '" +
+				old.Task + "' ORDER BY sequence_number": "[[INSERT pending none] [MODIFY in_progress pending] " +
+				"[MODIFY completed in_progress]]",
+		} {
+			if rows := fmt.Sprint(r.query(t, sql)); rows != want {
+				t.Errorf("objects %s: %s gives %s; want %s", objects, sql, rows, want)
+			}
 		}
-		steps := lakeRows(t, r, "SELECT event_name, status, coalesce(previous_status, '') FROM task_events WHERE "+
-			"task_id = '"+old.Task+"' ORDER BY sequence_number")
-		if want := [][]string{{"INSERT", "pending", ""}, {"MODIFY", "in_progress", "pending"},
-			{"MODIFY", "completed", "in_progress"}}; !slices.EqualFunc(steps, want, slices.Equal) {
-			t.Errorf("objects %s: the lake has the steps %v; want %v", object, steps, want)
-		}
-		for _, schedule := range read[[]struct{ Name string }](t, r.console.Try(t, http.MethodGet, "/schedules", nil),
-			http.StatusOK) {
-			if strings.Contains(schedule.Name, "TodoLake") {
-				read[any](t, r.console.Try(t, http.MethodPost, "/schedules/"+schedule.Name+"/run", nil), http.StatusOK)
+		for _, schedule := range r.list(t, "/schedules") {
+			if name := schedule.text("name"); strings.Contains(name, "TodoLake") {
+				r.console.do("POST /schedules/"+name+"/run", nil)
 			}
 		}
 	}
@@ -314,81 +297,63 @@ func todo(t *testing.T, r earlierRun, old record) {
 // clarity: an evaluation stays, and an attempt that was begun is completed by its version.
 func clarity(t *testing.T, r earlierRun, old record) {
 	ann := r.as(t, "Clarity", "ann")
-	evaluated := ann.Try(t, http.MethodGet, "/attempts/"+old.Evaluated, nil)
-	read[any](t, evaluated, http.StatusOK)
-	if onesynthtest.Field(evaluated.Body, "status") != "completed" ||
-		!strings.Contains(string(evaluated.Body), `"overallScore"`) {
-		t.Errorf("got %v", evaluated)
+	evaluated := ann.do("GET /attempts/"+old.Evaluated, nil)
+	done := ann.do("PUT /attempts/"+old.Attempt, object{"status": "completed", "answers": attempt("")["answers"]},
+		http.Header{"If-Match": {`"1"`}})
+	for _, got := range []object{evaluated, done} {
+		if got["status"] != "completed" || !strings.Contains(fmt.Sprint(got["evaluation"]), "overallScore") {
+			t.Errorf("got %v; want it evaluated", got)
+		}
 	}
-	done := ann.MustSend(t, http.MethodPut, "/attempts/"+old.Attempt, http.Header{"If-Match": {`"1"`}},
-		map[string]any{"status": "completed", "answers": attempt("")["answers"]})
-	read[any](t, done, http.StatusOK)
-	if !strings.Contains(string(done.Body), `"overallScore"`) {
-		t.Errorf("got %v", done)
-	}
-	r.flush(t)
-	profile := read[struct {
-		AttemptCount int `json:"attemptCount"`
-	}](t, ann.Try(t, http.MethodGet, "/users/me/profile", nil), http.StatusOK)
-	if profile.AttemptCount != 2 {
-		t.Errorf("the profile has %d attempts; want that of then, and that of now", profile.AttemptCount)
+	r.flush()
+	if profile := ann.do("GET /users/me/profile", nil); profile.number("attemptCount") != 2 {
+		t.Errorf("got %v; want the attempt of then, and that of now", profile)
 	}
 }
 
 // lingible: the tier, submissions and the lexicon of then stay, by the export of then and by those of now.
 func lingible(t *testing.T, r earlierRun, old record) {
 	ann, ben := r.as(t, "Lingible", "ann"), r.as(t, "Lingible", "ben")
-	if tier := onesynthtest.Field(ann.Try(t, http.MethodGet, "/user/profile", nil).Body, "tier"); tier != "premium" {
-		t.Errorf("got the tier %q", tier)
+	if profile := ann.do("GET /user/profile", nil); profile["tier"] != "premium" {
+		t.Errorf("got %v", profile)
 	}
-	translated := ben.Try(t, http.MethodPost, "/translate", map[string]any{"text": "I was parallel parked, no cap."})
-	if !strings.Contains(string(translated.Body), "honestly") {
-		t.Errorf("the lexicon of then translates to %v", translated)
+	got := ben.do("POST /translate", object{"text": "I was parallel parked, no cap."})
+	if !strings.Contains(fmt.Sprint(got), "honestly") {
+		t.Errorf("the lexicon of then translates to %v", got)
 	}
-	taken := ann.Try(t, http.MethodPost, "/slang/submit",
-		map[string]any{"slang_term": "Parallel-Parked!", "meaning": "Glad about something small",
-			"example_usage": "I am parallel parked about it today."})
-	read[any](t, taken, http.StatusConflict)
-	read[any](t, ben.Try(t, http.MethodGet, "/user/profile", nil), http.StatusOK)
-	voted := ben.Try(t, http.MethodPost, "/slang/upvote/"+old.Submission, nil)
-	read[any](t, voted, http.StatusOK)
-	read[any](t, ann.Try(t, http.MethodPost, "/slang/submit",
-		map[string]any{"slang_term": "kettle logic", "meaning": "Pleased with something that one did not have to do",
-			"example_usage": "He fixed it with kettle logic before we had even asked."}), http.StatusCreated)
-	r.flush(t)
-	r.flush(t) // of the approval that follows
-	if mine := ann.Try(t, http.MethodGet, "/slang/mine", nil); !strings.Contains(string(mine.Body), "kettle logic") ||
-		!strings.Contains(string(mine.Body), old.Submission) {
-		t.Errorf("got the submissions %v", mine)
+	if taken := ann.Try(t, http.MethodPost, "/slang/submit", term("Parallel-Parked!", "Glad about something small",
+		"I am parallel parked about it today.")); taken.Status != http.StatusConflict {
+		t.Errorf("got %v; want 409", taken)
 	}
-	quiz := ben.Try(t, http.MethodGet, "/quiz/question", nil)
-	read[any](t, quiz, http.StatusOK)
+	ben.do("GET /user/profile", nil)
+	ben.do("POST /slang/upvote/"+old.Submission, nil)
+	ann.do("POST /slang/submit", term("kettle logic", "Pleased with something that one did not have to do",
+		"He fixed it with kettle logic before we had even asked."))
+	r.flush()
+	r.flush() // of the approval that follows
+	if mine := fmt.Sprint(ann.do("GET /slang/mine", nil)); !strings.Contains(mine, "kettle logic") ||
+		!strings.Contains(mine, old.Submission) {
+		t.Errorf("got the submissions %s", mine)
+	}
+	ben.do("GET /quiz/question", nil)
 }
 
-func lakeRows(t *testing.T, r earlierRun, sql string) [][]string {
+// list reads a list of the console.
+func (r earlierRun) list(t *testing.T, path string) (all []object) {
 	t.Helper()
-	lakes := read[[]struct{ Database, Stack string }](t, r.console.Try(t, http.MethodGet, "/lakes", nil), http.StatusOK)
-	answer := read[struct{ Rows [][]string }](t, r.console.Try(t, http.MethodPost, "/lakes/query", map[string]any{
-		"database": lakes[0].Database, "stack": lakes[0].Stack, "sql": sql,
-	}), http.StatusOK)
-	return answer.Rows
+	text, _ := r.console.do("GET "+path, nil)["list"].(json.RawMessage)
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return all
 }
 
-// read decodes what a test looks at of a reply with the status. Versions differ in what else there is.
-func read[T any](t *testing.T, r onesynthtest.Reply, status int) (value T) {
+// query returns the rows of a query of the first lake.
+func (r earlierRun) query(t *testing.T, sql string) any {
 	t.Helper()
-	if r.Status != status {
-		t.Fatalf("got %v; want %d", r, status)
-	}
-	if err := json.Unmarshal(r.Body, &value); err != nil && len(r.Body) > 0 {
-		t.Fatalf("got %v: %v", r, err)
-	}
-	return value
-}
-
-func jsonText(v any) string {
-	text, _ := json.Marshal(v)
-	return string(text)
+	lake := r.list(t, "/lakes")[0]
+	return r.console.do(
+		"POST /lakes/query", object{"database": lake["database"], "stack": lake["stack"], "sql": sql})["rows"]
 }
 
 func unpack(t *testing.T, archive, folder string) {
