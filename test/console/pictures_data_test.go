@@ -1,13 +1,13 @@
 package console
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
@@ -24,7 +24,7 @@ func fillForPictures(t *testing.T, runner *run.Runner) []shot {
 	return []shot{
 		{
 			name:  "try",
-			view:  tryView(clientOf(t, runner, "todo", "alice").address, "GET /api/v1/tasks/stats"),
+			view:  tryView(clientOf(t, runner, "todo", "alice").URL, "GET /api/v1/tasks/stats"),
 			steps: []func(*browser.Tab){click("Send"), see("All that the request did"), top},
 		},
 		{name: "trace", view: trace, steps: []func(*browser.Tab){see("API Gateway")}},
@@ -35,9 +35,8 @@ func fillForPictures(t *testing.T, runner *run.Runner) []shot {
 
 // client calls the API of a stack as a user.
 type client struct {
-	t       *testing.T
-	address string
-	headers http.Header
+	*onesynthtest.Client
+	t *testing.T
 }
 
 // clientOf is a client of the stack whose name has the word.
@@ -47,7 +46,7 @@ func clientOf(t *testing.T, runner *run.Runner, word, subject string) client {
 		if !strings.Contains(api.Stack, word) {
 			continue
 		}
-		made := client{t, api.URL, http.Header{"Content-Type": {"application/json"}}}
+		made := client{&onesynthtest.Client{URL: api.URL, HTTP: http.DefaultClient}, t}
 		if len(api.Issuers) == 0 {
 			return made
 		}
@@ -55,7 +54,7 @@ func clientOf(t *testing.T, runner *run.Runner, word, subject string) client {
 		if err != nil {
 			t.Fatal(err)
 		}
-		made.headers.Set("Authorization", "Bearer "+token)
+		made.Header = http.Header{"Authorization": {"Bearer " + token}}
 		return made
 	}
 	t.Fatalf("no stack %s", word)
@@ -65,24 +64,11 @@ func clientOf(t *testing.T, runner *run.Runner, word, subject string) client {
 // send sends a request, and returns what the answer has.
 func (c client) send(method, path string, body any, headers ...string) map[string]any {
 	c.t.Helper()
-	text, err := json.Marshal(body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	request, err := http.NewRequestWithContext(c.t.Context(), method, c.address+path, bytes.NewReader(text))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	request.Header = c.headers.Clone()
+	header := http.Header{}
 	for i := 0; i+1 < len(headers); i += 2 {
-		request.Header.Set(headers[i], headers[i+1])
+		header.Set(headers[i], headers[i+1])
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer response.Body.Close()
 	var answer map[string]any
-	_ = json.NewDecoder(response.Body).Decode(&answer) // a refusal may have none
+	_ = json.Unmarshal(c.MustSend(c.t, method, path, header, body).Body, &answer) // a refusal may have none
 	return answer
 }

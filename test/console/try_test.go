@@ -21,7 +21,7 @@ func tryView(api, request string) string {
 // choose opens the form of a request, with an id such as POST /api/v1/tasks, of the API whose stack has the word.
 func choose(t *testing.T, runner *run.Runner, tab *browser.Tab, word, id string) {
 	t.Helper()
-	tab.Fill("API", clientOf(t, runner, word, "trying").address)
+	tab.Fill("API", clientOf(t, runner, word, "trying").URL)
 	tab.Until("[...document.querySelectorAll('main select option')].some((one) => one.value === '" + id + "')")
 	tab.Fill("Request", id)
 }

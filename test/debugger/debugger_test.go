@@ -2,9 +2,9 @@
 package debugger
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -23,6 +23,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/schema/client"
 )
 
 // timeout is the function's: a breakpoint holds it for longer.
@@ -240,13 +241,8 @@ type answer struct {
 }
 
 func get(url string) answer {
-	response, err := http.Get(url)
-	if err != nil {
-		return answer{err: err}
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	return answer{response.StatusCode, string(body), err}
+	r, err := (&client.Client{URL: url}).Send(context.Background(), http.MethodGet, "", nil, nil)
+	return answer{r.Status, string(r.Body), err}
 }
 
 func processes(t *testing.T) []string {

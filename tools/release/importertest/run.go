@@ -24,6 +24,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/schema/client"
 )
 
 // built is the line that says what a run has built for this machine.
@@ -208,21 +209,9 @@ func toConsole() http.Header { return http.Header{run.ConsoleHeader: {"test"}} }
 // Call sends a request and returns status and body of the answer.
 func Call(t *testing.T, method, url string, header http.Header, body string) (int, string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	r, err := (&client.Client{URL: url}).Send(t.Context(), method, "", header, []byte(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if header != nil {
-		request.Header = header
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	content, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, string(content)
+	return r.Status, string(r.Body)
 }
