@@ -31,7 +31,8 @@ var (
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) (err error) {
-		if golden, err = synthtest.LoadAll(folder, "own", "quiet", "exporting", "joined", "telling", "models"); err != nil {
+		golden, err = synthtest.LoadAll(folder, "own", "quiet", "exporting", "joined", "telling", "models")
+		if err != nil {
 			return err
 		}
 		for stack, loaded := range map[string]*synthtest.Template{"large": &large, "refused": &refused} {

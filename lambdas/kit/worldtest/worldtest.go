@@ -122,7 +122,9 @@ func (w *World) Meanwhile(do ...func()) {
 
 // Cancel has the engine cancel the next n transactions, for a reason at their first write.
 func (w *World) Cancel(n int, reason string) {
-	w.refuse(n, dynamotest.Canceled(reason), func(action schema.Action) bool { return action == schema.TransactWriteItems })
+	w.refuse(n, dynamotest.Canceled(reason), func(action schema.Action) bool {
+		return action == schema.TransactWriteItems
+	})
 }
 
 // refuse gives the next n attempts, of the actions that meet it, this answer.

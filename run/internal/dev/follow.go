@@ -83,8 +83,8 @@ type Follower struct {
 	began time.Time
 	// pending is what was saved and not looked at.
 	pending Change
-	// overtaken counts the builds in a row that were broken off. After one that was, the next one is broken off only when
-	// the function that was asked last has its new code, which is when answered is true.
+	// overtaken counts the builds in a row that were broken off. After one that was, the next one is broken off only
+	// when the function that was asked last has its new code, which is when answered is true.
 	overtaken int
 	answered  atomic.Bool
 	// killed counts the times in a row that a process of the last change was killed.

@@ -311,7 +311,8 @@ func TestStreamTellsTimeToLiveFromDeletion(t *testing.T) {
 	enginetest.Put(t, f.client, "sessions", enginetest.Session("deleted", past))
 	must.Get(f.client.DeleteItem(t.Context(),
 		&dynamodb.DeleteItemInput{TableName: aws.String("sessions"), Key: map[string]types.AttributeValue{
-			"id": &types.AttributeValueMemberS{Value: "deleted"}, "part": &types.AttributeValueMemberN{Value: "1"}}}))(t)
+			"id":   &types.AttributeValueMemberS{Value: "deleted"},
+			"part": &types.AttributeValueMemberN{Value: "1"}}}))(t)
 	enginetest.Put(t, f.client, "sessions", enginetest.Session("expired", past))
 	must.Get(f.databases.Sweep(t.Context()))(t)
 	batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return count(batches) == 2 })

@@ -432,8 +432,8 @@ func TestFaults(t *testing.T) {
 
 	set(endpoint.Faults{})
 	stored := func() bool {
-		got := must.Get(f.dynamodb.GetItem(t.Context(),
-			&dynamodb.GetItemInput{TableName: aws.String("questions"), Key: key("1"), ConsistentRead: aws.Bool(true)}))(t)
+		got := must.Get(f.dynamodb.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("questions"),
+			Key: key("1"), ConsistentRead: aws.Bool(true)}))(t)
 		return len(got.Item) > 0
 	}
 	if stored() {
