@@ -80,7 +80,8 @@ func call(t *testing.T, method, address, token, body string) (int, error) {
 	if token != "" {
 		header.Set("Authorization", "Bearer "+token)
 	}
-	r, err := (&onesynthtest.Client{URL: address, HTTP: http.DefaultClient}).Send(t.Context(), method, "", header, []byte(body))
+	client := onesynthtest.Client{URL: address, HTTP: http.DefaultClient}
+	r, err := client.Send(t.Context(), method, "", header, []byte(body))
 	return r.Status, err
 }
 

@@ -109,8 +109,9 @@ func (s *Suite) checkThrottling(t *testing.T) {
 }
 
 // requestOf is the first request to a route that package routes has, ready to be made. ok is false if it has none.
-func requestOf(ctx context.Context, measured routes.Measured, runner *routes.Run, key string) (r routes.Request, ok bool,
-	err error) {
+func requestOf(
+	ctx context.Context, measured routes.Measured, runner *routes.Run, key string,
+) (r routes.Request, ok bool, err error) {
 	for _, route := range measured.Routes {
 		if route.Method+" "+route.Path == key && route.Status < http.StatusBadRequest {
 			r, err := route.Prepare(ctx, runner)

@@ -296,8 +296,8 @@ func TestOwners(t *testing.T) {
 		words := strings.Fields(rule)
 		for at, word := range words {
 			if at == 0 && strings.ContainsAny(word, "![]") || at > 0 && !owner.MatchString(word) {
-				t.Errorf("CODEOWNERS: %s: a pattern has no ! and no [ ], and an owner is @person, @organisation/team or "+
-					"an email address", line)
+				t.Errorf("CODEOWNERS: %s: a pattern has no ! and no [ ], and an owner is @person, "+
+					"@organisation/team or an email address", line)
 			}
 		}
 	}
