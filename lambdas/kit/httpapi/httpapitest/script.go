@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -43,7 +44,7 @@ import (
 //	! advance 1m                  the clock moves on
 //	! at 2026-02-03T00:00:00Z     the clock moves to this moment
 //	! at once 20                  the next request is made 20 times at the same moment
-//	! throttled 2                 DynamoDB refuses the next two attempts for load
+//	! throttled 2                 DynamoDB refuses the next two attempts for load; "always": all of the request
 //	! conflict                    another transaction cancels the next one
 //	! lost                        the answer to the next write is lost
 //	! killed 3                    the process dies after three requests to DynamoDB
@@ -94,6 +95,9 @@ func (s Script) Run(t *testing.T, file string) {
 	}
 }
 
+// always is a number of faults that no request comes to.
+const always = math.MaxInt32
+
 // running is a script that runs.
 type running struct {
 	Script
@@ -104,7 +108,7 @@ type running struct {
 	// requests counts those so far, and times is how often the next one is made at once; 0: once, and its answer is
 	// shown.
 	requests, times int
-	faulty          bool
+	faults          int // of the next request or verb
 	after           strings.Builder
 }
 
@@ -140,6 +144,9 @@ func (r *running) block(block string) {
 func (r *running) verb(text string) {
 	verb, argument, _ := strings.Cut(text, " ")
 	n, noNumber := strconv.Atoi(cmp.Or(argument, "1"))
+	if argument == "always" {
+		n, noNumber = always, nil
+	}
 	var err error
 	switch own := r.Verbs[verb]; {
 	case verb == "advance":
@@ -158,7 +165,7 @@ func (r *running) verb(text string) {
 		r.lines(own(argument))
 		r.heal()
 	case noNumber == nil && r.world != nil && r.world.Fault(verb, n):
-		r.faulty = true
+		r.faults = n
 	default:
 		handler, world := r.Start(r.t, text)
 		r.handler, r.world, r.names = handler, cmp.Or(world, r.world), nil
@@ -168,14 +175,14 @@ func (r *running) verb(text string) {
 	}
 }
 
-// heal ends the fault of a request or a verb, which must have met it.
+// heal ends the faults of a request or a verb, which must have met them.
 func (r *running) heal() {
-	if r.faulty {
-		if left := r.world.Heal(); left > 0 {
-			r.t.Errorf("after request %d: %d of its faults are left", r.requests, left)
+	if r.faults > 0 {
+		if left := int(r.world.Heal()); left == always || left > 0 && r.faults != always {
+			r.t.Errorf("after request %d: %d of its %d faults are left", r.requests, left, r.faults)
 		}
 	}
-	r.faulty = false
+	r.faults = 0
 }
 
 // lines writes what a verb is answered with.
