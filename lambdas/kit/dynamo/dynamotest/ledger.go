@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -79,17 +80,18 @@ func (l Ledger) String() string {
 func (t *Tables) Writes(tb testing.TB, database schema.Database, do func()) Ledger {
 	tb.Helper()
 	var ledger Ledger
-	before := map[any][]dynamo.Item{} // by the input of the request
+	var before sync.Map // []dynamo.Item by the input of the request: reads beside a write come here, too
 	t.Recorder.FaultsOf(func(_ context.Context, r Request) error {
 		var items []dynamo.Item
 		for _, w := range writesOf(r) {
 			items = append(items, t.read(tb, database, w))
 		}
-		before[r.Input] = items
+		before.Store(r.Input, items)
 		return nil
 	}, func(_ context.Context, r Request) error {
+		items, _ := before.Load(r.Input)
 		for i, w := range writesOf(r) {
-			ledger = append(ledger, w.entry(database, before[r.Input][i], t.read(tb, database, w)))
+			ledger = append(ledger, w.entry(database, items.([]dynamo.Item)[i], t.read(tb, database, w)))
 		}
 		return nil
 	})
