@@ -251,10 +251,10 @@ func TestSentences(t *testing.T) {
 	}
 	for half, want := range map[string]figures{
 		"seen":                    {understood: 54, damaged: 0, broken: 0, plausible: 52, foreign: 0},
-		"america":                 {understood: 47, damaged: 0, broken: 0, plausible: 32, foreign: 0},
-		"isles":                   {understood: 52, damaged: 0, broken: 0, plausible: 36, foreign: 0},
+		"america":                 {understood: 46, damaged: 0, broken: 0, plausible: 32, foreign: 0},
+		"isles":                   {understood: 51, damaged: 0, broken: 0, plausible: 36, foreign: 0},
 		"india-singapore-nigeria": {understood: 49, damaged: 0, broken: 0, plausible: 45, foreign: 0},
-		"mixed":                   {understood: 45, damaged: 0, broken: 0, plausible: 40, foreign: 0},
+		"mixed":                   {understood: 44, damaged: 0, broken: 0, plausible: 40, foreign: 0},
 		"unseen":                  {understood: 36, explained: 42, damaged: 2, broken: 0, plausible: 32, foreign: 0},
 	} {
 		t.Run(half, func(t *testing.T) {
