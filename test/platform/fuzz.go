@@ -412,7 +412,17 @@ func newGenerator(f *fuzzed, seed uint64) *generator {
 func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
 
 func (g *generator) request(all []usual) rawRequest {
-	r := g.requestOf(pick(g, all...), all)
+	u := pick(g, all...)
+	// Every third is as a client makes it, so that there is something which the others meet.
+	if g.IntN(3) == 0 {
+		body, err := json.Marshal(u.Body)
+		if err != nil || u.operation.Body() == nil {
+			body = nil
+		}
+		_, query, _ := strings.Cut(u.Path, "?")
+		return rawRequest{u.Method, u.path, query, g.header(u), body}
+	}
+	r := g.requestOf(u, all)
 	if g.IntN(20) == 0 {
 		r.method = pick(g, "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE", "BREW")
 	}
