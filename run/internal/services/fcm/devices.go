@@ -65,7 +65,8 @@ func (i *Inbox) listen(w http.ResponseWriter, r *http.Request) {
 		// The guard of the inbox has let the page in.
 		h.Set("Access-Control-Allow-Origin", origin)
 	}
-	for {
+	// A page that has gone leaves what comes to the next one of its token.
+	for r.Context().Err() == nil {
 		waiting, came := i.take(r.PathValue("token"))
 		for _, m := range waiting {
 			event, err := eventOf(m)
