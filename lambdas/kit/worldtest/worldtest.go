@@ -29,7 +29,7 @@ type World struct {
 
 	mutex sync.Mutex
 	now   time.Time
-	left  atomic.Int64 // faults that no request has met
+	left  int // faults that no request has met
 }
 
 // New returns a world at a moment.
@@ -92,10 +92,10 @@ var ErrKilled = errors.New("the process is dead")
 // and only its answer fails.
 func (w *World) Kill(n int, lost bool) {
 	var made atomic.Int64
-	w.left.Store(1)
+	w.setLeft(1)
 	count := func(schema.Action) error {
 		if int(made.Add(1)) > n {
-			w.left.Store(0)
+			w.setLeft(0)
 			return ErrKilled
 		}
 		return nil
@@ -129,14 +129,24 @@ func (w *World) Cancel(n int, reason string) {
 
 // refuse gives the next n attempts, of the actions that meet it, this answer.
 func (w *World) refuse(n int, answer dynamotest.Answer, meets func(schema.Action) bool) {
-	w.left.Store(int64(n))
+	w.setLeft(n)
 	w.Wire.Answers(func(operation string) dynamotest.Answer {
-		if w.left.Load() == 0 || !meets(schema.Action(operation)) {
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		if w.left == 0 || !meets(schema.Action(operation)) {
 			return dynamotest.Answer{}
 		}
-		w.left.Add(-1)
+		w.left--
 		return answer
 	})
+}
+
+// setLeft sets how many faults no request has met, and returns how many these were.
+func (w *World) setLeft(n int) (before int) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	before, w.left = w.left, n
+	return before
 }
 
 // Fault has n requests meet a fault, and reports whether there is one of this name: "throttled", the engine refuses the
@@ -161,10 +171,10 @@ func (w *World) Fault(name string, n int) bool {
 }
 
 // Heal ends all faults, and returns how many of the last [World.Fault] no request has met.
-func (w *World) Heal() (left int64) {
+func (w *World) Heal() (left int) {
 	w.Wire.Answers(nil)
 	w.Recorder.Faults(nil, nil)
-	return w.left.Swap(0)
+	return w.setLeft(0)
 }
 
 // Claim begins a request with a key. The context's first write keeps an answer to it: the type of its result.

@@ -178,7 +178,7 @@ func (r *running) verb(text string) {
 // heal ends the faults of a request or a verb, which must have met them.
 func (r *running) heal() {
 	if r.faults > 0 {
-		if left := int(r.world.Heal()); left == always || left > 0 && r.faults != always {
+		if left := r.world.Heal(); left == always || left > 0 && r.faults != always {
 			r.t.Errorf("after request %d: %d of its %d faults are left", r.requests, left, r.faults)
 		}
 	}
