@@ -95,9 +95,8 @@ func (op operation) headersOf(response idempotency.Response) http.Header {
 		json.Unmarshal(response.Body, &versioned) == nil && versioned.Version != nil {
 		header.Set("ETag", ETag(*versioned.Version))
 	}
-	if op.Location != "" && response.Status == http.StatusCreated {
-		var fields map[string]any
-		_ = json.Unmarshal(response.Body, &fields) // the server has written it
+	var fields map[string]any
+	if op.Location != "" && response.Status == http.StatusCreated && json.Unmarshal(response.Body, &fields) == nil {
 		header.Set("Location", parameter.ReplaceAllStringFunc(op.Location, func(name string) string {
 			return fmt.Sprint(fields[strings.Trim(name, "{}")])
 		}))
