@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-
-	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 // keyLimit is how many writes of up to 1 KB one partition key takes in a second
@@ -25,7 +23,7 @@ func TestHottestKey(t *testing.T) {
 	q := p.ask(t, textAsk())
 	p.answer(t, person(1), text(q.ID, "an answer"))
 	perAnswer := map[string]float64{} // writes, by index
-	for _, entry := range p.Tables.Writes(t, askahuman.Platform().Database, func() {
+	for _, entry := range p.Tables.Writes(t, func() {
 		p.answer(t, person(0), text(q.ID, "an answer"))
 	}) {
 		for index, writes := range entry.Indexes {

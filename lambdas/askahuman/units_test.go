@@ -73,7 +73,7 @@ func TestUnits(t *testing.T) {
 		{"", ask}, {"", subscribe("person")}, {"notification of a question to one person", notify},
 		{"", ask}, {"", subscribe("")}, {"notification of a question to one unknown person", notify},
 	} {
-		ledger := tables.Writes(t, database, line.do)
+		ledger := tables.Writes(t, line.do)
 		if line.what != "" {
 			t.Logf("%s:\n%s", line.what, ledger)
 			fmt.Fprintf(&got, "| %s | %v | %v |\n", line.what, ledger.Units(false), ledger.Units(true))

@@ -68,7 +68,7 @@ func TestWriteUnits(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Judge.Says(nil)
-		ledger := w.Tables.Writes(t, clarity.Platform().Database, func() {
+		ledger := w.Tables.Writes(t, func() {
 			claim, _, err := service.Keys(w.DB).Begin(t.Context(), "ann", test.name, []byte("request"),
 				idempotency.Deferred)
 			if err != nil {

@@ -35,7 +35,7 @@ func TestWriteUnits(t *testing.T) {
 			return second(m.Translate(ctx, ann, lingible.TranslationInput{Text: "no cap"}))
 		}},
 	} {
-		ledger := m.Tables.Writes(t, lingible.Platform().Database, func() {
+		ledger := m.Tables.Writes(t, func() {
 			if err := test.do(); err != nil {
 				t.Fatal(err)
 			}

@@ -59,7 +59,7 @@ func TestWriteUnits(t *testing.T) {
 			_, err := w.SetStatuses(t.Context(), "ada", ids, todo.Completed)
 			must(t, err)
 		}
-		ledger := w.Tables.Writes(t, todo.Platform().Database, func() {
+		ledger := w.Tables.Writes(t, func() {
 			claim, _, err := w.IdempotencyKeys.Begin(t.Context(), "ada", test.name, []byte("request"),
 				idempotency.Deferred)
 			must(t, err)

@@ -13,11 +13,16 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 )
 
-// Item returns the item with that key, also after the test has ended; nil if there is none.
+// Item returns the item with that key, or nil if the table has none. A cleanup of the test may call it, too.
 func (t *Tables) Item(tb testing.TB, table string, key ...any) dynamo.Item {
 	tb.Helper()
+	return t.get(tb, table, t.key(tb, table, key))
+}
+
+func (t *Tables) get(tb testing.TB, table string, key dynamo.Item) dynamo.Item {
+	tb.Helper()
 	output, err := t.Client.GetItem(context.WithoutCancel(tb.Context()),
-		&dynamodb.GetItemInput{TableName: &table, Key: t.key(tb, table, key), ConsistentRead: new(true)})
+		&dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: new(true)})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -77,21 +76,22 @@ func (l Ledger) String() string {
 }
 
 // Writes returns the ledger of the writes that do makes through the tables. Nothing else may write to them meanwhile.
-func (t *Tables) Writes(tb testing.TB, database schema.Database, do func()) Ledger {
+func (t *Tables) Writes(tb testing.TB, do func()) Ledger {
 	tb.Helper()
 	var ledger Ledger
 	var before sync.Map // []dynamo.Item by the input of the request: reads beside a write come here, too
 	t.Recorder.FaultsOf(func(_ context.Context, r Request) error {
 		var items []dynamo.Item
 		for _, w := range writesOf(r) {
-			items = append(items, t.read(tb, database, w))
+			items = append(items, t.get(tb, w.table, w.key(t.database)))
 		}
 		before.Store(r.Input, items)
 		return nil
 	}, func(_ context.Context, r Request) error {
 		items, _ := before.Load(r.Input)
 		for i, w := range writesOf(r) {
-			ledger = append(ledger, w.entry(database, items.([]dynamo.Item)[i], t.read(tb, database, w)))
+			after := t.get(tb, w.table, w.key(t.database))
+			ledger = append(ledger, w.entry(t.database, items.([]dynamo.Item)[i], after))
 		}
 		return nil
 	})
@@ -142,16 +142,6 @@ func writesOf(r Request) []written {
 func (w written) key(database schema.Database) map[string]types.AttributeValue {
 	table, _ := database.Table(w.table)
 	return pick(w.item, table.Key.Attributes())
-}
-
-func (t *Tables) read(tb testing.TB, database schema.Database, w written) map[string]types.AttributeValue {
-	tb.Helper()
-	output, err := t.Client.GetItem(tb.Context(),
-		&dynamodb.GetItemInput{TableName: &w.table, Key: w.key(database), ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return output.Item
 }
 
 func (w written) entry(database schema.Database, before, after map[string]types.AttributeValue) Entry {
