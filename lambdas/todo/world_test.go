@@ -35,7 +35,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// beside is the service in another process.
+// beside returns the service as another process has it.
 func (w *world) beside(t testing.TB) *service.Service {
 	t.Helper()
 	return &service.Service{DB: w.Beside(t, "todoapi"), CursorKey: cursorKey, Clock: w.Now}

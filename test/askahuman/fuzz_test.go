@@ -15,7 +15,7 @@ func TestDocument(t *testing.T) {
 	suite.CheckAnswers(t)
 }
 
-// odd is what requests of the platform may say.
+// odd are unusual bodies and texts, which the fuzzer sends to this platform.
 var odd = platform.Odd{
 	Bodies: []string{
 		`{"prompt":"\ud800 alone and more","type":"text"}`, `{"prompt":1e400}`, `{"min_responses":1e-400}`,

@@ -28,7 +28,7 @@ func uses(t testing.TB, of *platform.Target) {
 	if err := suite.Seed(t, of); err != nil {
 		t.Fatal(err)
 	}
-	// Who has attempts and profiles is deleted, and begins anew.
+	// A user who has attempts and a profile deletes the account, and signs up again.
 	onesynthtest.Call(t, one, clarity.DeleteUser, schema.None{}, schema.None{})
 	on.Flush(t)
 	one.begin(t, completed(some, "a new beginning"))

@@ -55,7 +55,7 @@ func TestDocument(t *testing.T) {
 // FuzzRequest sends what the fuzzer makes up: go test -fuzz FuzzRequest.
 func FuzzRequest(f *testing.F) { suite.Fuzz(f, odd) }
 
-// odd is what requests of the platform may say.
+// odd are unusual bodies and texts, which the fuzzer sends to this platform.
 var odd = platform.Odd{
 	Bodies: []string{
 		`{"text":"\ud800"}`, `{"text":1e400}`, `{"text":"a","text":"b"}`, `{"text":null}`, `{"text":["a"]}`,

@@ -148,7 +148,7 @@ func evaluator(t *testing.T, s *conversetest.Server) service.Evaluator {
 	return e
 }
 
-// The model is asked about all answers as they are, beside their questions.
+// The model gets each question with its answer, which is unchanged.
 func TestAsked(t *testing.T) {
 	t.Parallel()
 	server := conversetest.Start(t, conversetest.Says(written(nil), "end_turn"))

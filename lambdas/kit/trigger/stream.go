@@ -1,6 +1,7 @@
-// Package trigger handles what invokes functions beside requests: changes of a table ([Stream]), which an [EventMapper]
-// makes domain events of, and messages of a queue ([Messages]). The packages below it reach the services: queue, bucket
-// and publisher; package stream starts a function that a table's stream invokes. A program links those that it uses.
+// Package trigger handles the events that invoke functions, other than HTTP requests: changes of a table ([Stream]) and
+// messages of a queue ([Messages]). An [EventMapper] turns changes into domain events. The packages queue, bucket and
+// publisher below it call the services, and package stream starts the function of a table's stream. A program links
+// only those that it uses.
 package trigger
 
 import (

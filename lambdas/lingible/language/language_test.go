@@ -391,8 +391,8 @@ func TestEmojiAndObjects(t *testing.T) {
 	}
 }
 
-// Slang is of the region, or of all: a term of another one is not written, and is understood all the same. Of several
-// terms the one in use is written.
+// A translation to slang uses terms of its region, and those of no region. A term of another region is understood, but
+// not written. Of several terms, the one that is used most is written.
 func TestRegions(t *testing.T) {
 	t.Parallel()
 	entry := func(term, plain string, momentum float64, regions ...string) lingible.Entry {

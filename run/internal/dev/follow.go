@@ -34,7 +34,8 @@ const (
 	atOnce = 2
 	// maxKilled is how often a process of one change may be killed before the change counts as failed.
 	maxKilled = 3
-	// maxOvertaken is how many builds in a row newer files may break off, or saves in a row would keep all from ending.
+	// maxOvertaken is the most builds in a row that newer files break off. Without a limit, no build would end while
+	// someone saves again and again.
 	maxOvertaken = 5
 )
 
