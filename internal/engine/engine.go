@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -62,9 +61,11 @@ type Options struct {
 type Engine struct {
 	url       string
 	transport *http.Transport
-	// writes counts what Wrote was told of: *atomic.Uint64, by the access key and the table, or by the access key alone
-	// for writes to tables that are not known.
-	writes  sync.Map
+	// writes counts what Wrote was told of, by the access key and the table; "" are writes to tables that are not known.
+	// The mutex guards it, and wrote, which the next write closes.
+	mutex   sync.Mutex
+	writes  map[writtenTable]uint64
+	wrote   chan struct{}
 	process *exec.Cmd
 	stdin   io.Closer
 	exited  chan struct{}
@@ -241,24 +242,35 @@ func (e *Engine) end(ctx context.Context) error {
 // the change.
 func (e *Engine) Wrote(accessKey string, tables ...string) {
 	if len(tables) == 0 {
-		e.writesTo(accessKey, "").Add(1)
+		tables = []string{""}
+	}
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if e.writes == nil {
+		e.writes = map[writtenTable]uint64{}
 	}
 	for _, table := range tables {
-		e.writesTo(accessKey, table).Add(1)
+		e.writes[writtenTable{accessKey, table}]++
+	}
+	if e.wrote != nil {
+		close(e.wrote)
+		e.wrote = nil
 	}
 }
 
-// Writes counts the writes to a table that Wrote reported, and those that it reported without a table.
-func (e *Engine) Writes(accessKey, table string) uint64 {
-	return e.writesTo(accessKey, table).Load() + e.writesTo(accessKey, "").Load()
+// Writes counts the writes to a table that Wrote reported, and those that it reported without a table. The channel is
+// closed at the next write to any table.
+func (e *Engine) Writes(accessKey, table string) (count uint64, next <-chan struct{}) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if e.wrote == nil {
+		e.wrote = make(chan struct{})
+	}
+	return e.writes[writtenTable{accessKey, table}] + e.writes[writtenTable{accessKey, ""}], e.wrote
 }
 
-// writesTo counts the writes to a table, or those to tables that are not known for an empty name.
-func (e *Engine) writesTo(accessKey, table string) *atomic.Uint64 {
-	type counted struct{ accessKey, table string }
-	count, _ := e.writes.LoadOrStore(counted{accessKey, table}, &atomic.Uint64{})
-	return count.(*atomic.Uint64)
-}
+// writtenTable is a table of a database.
+type writtenTable struct{ accessKey, table string }
 
 // URL is the engine's base URL, such as http://127.0.0.1:43363.
 func (e *Engine) URL() string { return e.url }

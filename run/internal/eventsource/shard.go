@@ -101,8 +101,10 @@ func (r *shardReader) finishPage(ctx context.Context) {
 
 // readPage reads the next page.
 func (r *shardReader) readPage(ctx, reading context.Context) {
+	// A flush counts as a write once it was asked for: in this order none is missed.
+	written, _ := r.records.Writes()
 	asked, flushed := r.askedFlushes(r.id)
-	read, began := page{read: true, written: r.records.Writes(), asked: asked}, time.Now()
+	read, began := page{read: true, written: written, asked: asked}, time.Now()
 	r.page = page{}
 	got, ok := r.read(ctx)
 	if !ok {
@@ -125,12 +127,23 @@ func (r *shardReader) readPage(ctx, reading context.Context) {
 const restShare = 100
 
 // rest waits after a read without an answer, which took some time: until the run has written to the table or a flush
-// asks for it, and at most until writes past the run are looked for.
+// asks for it, and at most until writes past the run are looked for. It looks at each PollInterval while the run
+// writes to some table, and costs nothing while it does not.
 func (r *shardReader) rest(ctx, reading context.Context) {
-	poll, most := r.options.PollInterval, max(r.options.IdleInterval, restShare*r.page.took)
-	for rested := time.Duration(0); rested < most && recovery.Wait(ctx, poll); rested += poll {
-		asked, _ := r.askedFlushes(r.id)
-		if r.records.Writes() != r.page.written || asked > r.page.asked || len(r.pending) > 0 || reading.Err() != nil {
+	over := time.NewTimer(max(r.options.IdleInterval, restShare*r.page.took))
+	defer over.Stop()
+	for recovery.Wait(ctx, r.options.PollInterval) {
+		written, next := r.records.Writes()
+		if written != r.page.written || len(r.pending) > 0 {
+			return
+		}
+		select {
+		case <-next:
+		case <-over.C:
+			return
+		case <-reading.Done():
+			return
+		case <-ctx.Done():
 			return
 		}
 	}

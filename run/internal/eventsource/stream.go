@@ -234,6 +234,7 @@ func (s *stream) flush(ctx context.Context) error {
 	s.flushes++
 	asked := s.flushes
 	s.mutex.Unlock()
+	s.records.Wake()
 	for !s.hasFlushed(asked) {
 		if !recovery.Wait(ctx, 5*time.Millisecond) {
 			return fmt.Errorf("function %s has not taken all records of %s: %w",

@@ -273,10 +273,13 @@ func (s *Stream) Has(ctx context.Context, shard, sequence string) (bool, error) 
 	return first.Change.SequenceNumber == sequence, nil
 }
 
-// Writes changes with each write to the table that the run knows of.
-func (s *Stream) Writes() uint64 {
+// Writes changes with each write to the table that the run knows of. The channel is closed at the next write to any.
+func (s *Stream) Writes() (count uint64, next <-chan struct{}) {
 	return s.engine.Writes(s.accessKey, s.table)
 }
+
+// Wake makes who waits for a write look again.
+func (s *Stream) Wake() { s.engine.Wrote(s.accessKey, s.table) }
 
 // Expired reports whether time to live has deleted an item since the stream was opened. It says so once for each time.
 // The key is in DynamoDB's JSON.
