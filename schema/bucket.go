@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,9 +53,7 @@ var objectsPrefix = expression(`^([a-z0-9-]+/)+$`)
 
 // WithDefaults returns the trigger of a function with its defaults filled in.
 func (o OnObjects) WithDefaults(of Function) OnObjects {
-	if o.ID == "" {
-		o.ID = of.ConstructID() + "Objects"
-	}
+	o.ID = cmp.Or(o.ID, of.ConstructID()+"Objects")
 	o.Failures = o.Failures.withDefaults(o.ID, "new objects that the "+of.Name+" could not handle")
 	return o
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -80,10 +81,7 @@ var extraName = expression(`^[a-z][A-Za-z0-9_]{0,63}$`)
 var extraColumns = map[Type]ColumnType{String: ColumnText, Number: ColumnDecimal, Boolean: ColumnBoolean}
 
 func (a ExtraAttribute) column() (ColumnType, bool) {
-	kind := a.Column
-	if kind == "" {
-		kind = extraColumns[a.Type]
-	}
+	kind := cmp.Or(a.Column, extraColumns[a.Type])
 	return kind, kind != "" && kind != NoColumn
 }
 

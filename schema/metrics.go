@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -44,10 +45,7 @@ const MetricDimension = "FunctionName"
 // MetricNamespace returns the namespace of the metrics of the functions in a folder of lambdas, such as
 // "Acme/askahuman" for the prefix "Acme", and "Onesynth/askahuman" for the empty prefix.
 func MetricNamespace(prefix, component string) string {
-	if prefix == "" {
-		prefix = "Onesynth"
-	}
-	return prefix + "/" + component
+	return cmp.Or(prefix, "Onesynth") + "/" + component
 }
 
 // MetricNamespaceVariable is the environment variable with a function's prefix for [MetricNamespace]. It is absent if

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -49,15 +50,9 @@ const (
 
 // WithDefaults returns the trigger of a function with its defaults filled in.
 func (q OnQueue) WithDefaults(of Function) OnQueue {
-	if q.ID == "" {
-		q.ID = of.ConstructID() + "Queue"
-	}
-	if q.BatchSize == 0 {
-		q.BatchSize = maxMessages
-	}
-	if q.Messages == "" {
-		q.Messages = "messages of the " + of.Name
-	}
+	q.ID = cmp.Or(q.ID, of.ConstructID()+"Queue")
+	q.BatchSize = cmp.Or(q.BatchSize, maxMessages)
+	q.Messages = cmp.Or(q.Messages, "messages of the "+of.Name)
 	q.Failures = q.Failures.withDefaults(q.ID, q.Messages+" that could not be handled")
 	return q
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -43,10 +44,7 @@ func AttributesOf(items ...any) []Attribute {
 			if description == "-" {
 				continue
 			}
-			kind := Type(field.Tag.Get("attributetype"))
-			if kind == "" {
-				kind = typeOf(field.Type, options)
-			}
+			kind := cmp.Or(Type(field.Tag.Get("attributetype")), typeOf(field.Type, options))
 			if kind == "" {
 				panic(fmt.Sprintf("schema: field %s of %T: %s has no data type: say it with the tag attributetype",
 					field.Name, item, field.Type))
@@ -105,9 +103,7 @@ func fieldsOf(item any) []reflect.StructField {
 // storedAs is the name of the field's attribute, and the options of its tag.
 func storedAs(field reflect.StructField) (name, options string) {
 	name, options, _ = strings.Cut(field.Tag.Get("dynamodbav"), ",")
-	if name == "" {
-		name = field.Name
-	}
+	name = cmp.Or(name, field.Name)
 	return name, options
 }
 

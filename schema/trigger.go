@@ -165,12 +165,8 @@ func (f Function) ConstructID() string {
 
 // WithDefaults returns the trigger of a function with its defaults filled in.
 func (s OnStream) WithDefaults(of Function) OnStream {
-	if s.ID == "" {
-		s.ID = of.ConstructID() + "Stream"
-	}
-	if s.Changes == "" {
-		s.Changes = "changes of " + s.Table
-	}
+	s.ID = cmp.Or(s.ID, of.ConstructID()+"Stream")
+	s.Changes = cmp.Or(s.Changes, "changes of "+s.Table)
 	s.Failures = s.Failures.withDefaults(s.ID, s.Changes+" that could not be handled")
 	return s
 }
@@ -197,9 +193,7 @@ func (s OnStreams) failures(of Function) Failures {
 
 // WithDefaults returns the trigger of a function with its defaults filled in.
 func (s OnSchedule) WithDefaults(of Function) OnSchedule {
-	if s.ID == "" {
-		s.ID = of.ConstructID() + "Schedule"
-	}
+	s.ID = cmp.Or(s.ID, of.ConstructID()+"Schedule")
 	s.Failures = s.Failures.withDefaults(s.ID, "runs of the "+of.Name)
 	return s
 }
@@ -227,12 +221,8 @@ func (f Function) Failures() (id string, failures Failures, ok bool) {
 }
 
 func (f Failures) withDefaults(id, description string) Failures {
-	if f.ID == "" {
-		f.ID = id + "DeadLetters"
-	}
-	if f.Description == "" {
-		f.Description = description
-	}
+	f.ID = cmp.Or(f.ID, id+"DeadLetters")
+	f.Description = cmp.Or(f.Description, description)
 	return f
 }
 

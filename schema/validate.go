@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -43,10 +44,7 @@ func matches(p pattern, text string) bool { return p().MatchString(text) }
 type findings struct{ list finding.List }
 
 func (f *findings) add(path, got, remedy string, arguments ...any) {
-	if got == "" {
-		got = "nothing"
-	}
-	f.list = append(f.list, finding.Finding{Path: path, Got: got, Allowed: allowedAt(path),
+	f.list = append(f.list, finding.Finding{Path: path, Got: cmp.Or(got, "nothing"), Allowed: allowedAt(path),
 		Remedy: fmt.Sprintf(remedy, arguments...)})
 }
 

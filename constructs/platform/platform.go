@@ -194,10 +194,7 @@ func (p *Platform) addMetadata(f *gofunction.Function, declared schema.Function)
 func (p *Platform) addSecrets() {
 	replicas := p.secretReplicas()
 	for _, described := range p.Schema.Secrets {
-		given := p.props.Secrets[described.Name]
-		if given == nil {
-			given = p.props.Props.Secrets[described.Name]
-		}
+		given := cmp.Or(p.props.Secrets[described.Name], p.props.Props.Secrets[described.Name])
 		if given != nil {
 			p.Secrets[described.Name] = given
 			continue

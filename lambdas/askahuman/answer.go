@@ -1,6 +1,7 @@
 package askahuman
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,9 +23,7 @@ import (
 // an error that wraps [retry.ErrStale]: try again later.
 func (s *Service) Answer(ctx context.Context, personHash string, zone *time.Location,
 	answer askahuman.Answer) (askahuman.Receipt, error) {
-	if zone == nil {
-		zone = time.UTC
-	}
+	zone = cmp.Or(zone, time.UTC)
 	if !wire.IsID(answer.QuestionID) {
 		return askahuman.Receipt{}, askahuman.ErrQuestionNotFound
 	}

@@ -1,6 +1,7 @@
 package askahuman
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -25,9 +26,7 @@ func (s *Service) delivery(ctx context.Context, question askahuman.Question) (*a
 			return nil, wrap(err, "read the delivery of question "+question.ID)
 		}
 	}
-	if delivery.State == "" {
-		delivery.State = askahuman.DeliveryWaiting
-	}
+	delivery.State = cmp.Or(delivery.State, askahuman.DeliveryWaiting)
 	return &delivery, nil
 }
 

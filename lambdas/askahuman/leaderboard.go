@@ -19,9 +19,7 @@ const nextShown = 3
 // Stats reads a person's standing; zone decides when the person's days begin and
 // end, nil is UTC. A person who never answered has zeros.
 func (s *Service) Stats(ctx context.Context, personHash string, zone *time.Location) (askahuman.Standing, error) {
-	if zone == nil {
-		zone = time.UTC
-	}
+	zone = cmp.Or(zone, time.UTC)
 	now := s.Clock.Now()
 	top, stats, err := s.standings(ctx, personHash, askahuman.PeriodAllTime, now)
 	if err != nil {

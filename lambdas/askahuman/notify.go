@@ -1,6 +1,7 @@
 package askahuman
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -351,10 +352,7 @@ func (r *notifierRun) claim(question askahuman.Question) *claimedQuestion {
 		r.fail("claim question "+question.ID, err)
 		return nil
 	}
-	pattern := r.QuestionURL
-	if pattern == "" {
-		pattern = DefaultQuestionURL
-	}
+	pattern := cmp.Or(r.QuestionURL, DefaultQuestionURL)
 	claimed := &claimedQuestion{
 		Question: question,
 		before:   question,

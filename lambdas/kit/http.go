@@ -90,9 +90,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.Routes.ServeHTTP(recorder, r)
-	if recorder.status == 0 {
-		recorder.status = http.StatusOK
-	}
+	recorder.status = cmp.Or(recorder.status, http.StatusOK)
 }
 
 // always sets the headers of every answer. Answers contain texts of strangers: no browser may render one as a page, and
@@ -194,9 +192,7 @@ func (r *statusRecorder) WriteHeader(status int) {
 }
 
 func (r *statusRecorder) Write(body []byte) (int, error) {
-	if r.status == 0 {
-		r.status = http.StatusOK
-	}
+	r.status = cmp.Or(r.status, http.StatusOK)
 	return r.ResponseWriter.Write(body)
 }
 

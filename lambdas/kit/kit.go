@@ -12,6 +12,7 @@ package kit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,9 +61,7 @@ func StartHTTP(platform string, setup func(context.Context, Environment) (*API, 
 		if err := api.checkRoutes(environment.Getenv(routesVariable)); err != nil {
 			return nil, err
 		}
-		if api.Log == nil {
-			api.Log = environment.Log
-		}
+		api.Log = cmp.Or(api.Log, environment.Log)
 		return NewHTTPHandler(api), nil
 	})
 }

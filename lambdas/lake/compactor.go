@@ -1,6 +1,7 @@
 package lake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,10 +81,7 @@ func (c *Compactor) Run(ctx context.Context) (Report, error) {
 		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-stopTime))
 		defer cancel()
 	}
-	log := c.Log
-	if log == nil {
-		log = slog.Default()
-	}
+	log := cmp.Or(c.Log, slog.Default())
 	r := &run{compactor: c}
 	for _, name := range c.names {
 		if r.stopped(ctx) {

@@ -2,6 +2,7 @@ package lake
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,10 +59,7 @@ func NewWriter(d schema.LakeDefinition, put func(ctx context.Context, key string
 // they are one, and nothing is written.
 func (w *Writer) Handle(ctx context.Context, batch trigger.Records) error {
 	written, err := w.write(ctx, batch)
-	log := w.Log
-	if log == nil {
-		log = slog.Default()
-	}
+	log := cmp.Or(w.Log, slog.Default())
 	if err != nil {
 		w.Metrics.Emit(ctx, kit.Count("LakeWriteFailures", 1))
 		return err

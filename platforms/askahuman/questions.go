@@ -1,6 +1,7 @@
 package askahuman
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -257,12 +258,8 @@ func (a Ask) WithDefaults() Ask {
 	if len(a.Audience) == 0 {
 		a.Audience = []string{defaultCategory}
 	}
-	if a.MinResponses == nil {
-		a.MinResponses = new(DefaultResponses)
-	}
-	if a.TimeoutSeconds == nil {
-		a.TimeoutSeconds = new(int(DefaultTimeout / time.Second))
-	}
+	a.MinResponses = cmp.Or(a.MinResponses, new(DefaultResponses))
+	a.TimeoutSeconds = cmp.Or(a.TimeoutSeconds, new(int(DefaultTimeout/time.Second)))
 	return a
 }
 

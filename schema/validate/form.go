@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -88,9 +89,7 @@ func fieldsOf(form reflect.Type) []formField {
 	for _, each := range reflect.VisibleFields(form) {
 		name, options, _ := strings.Cut(each.Tag.Get("json"), ",")
 		isOptional := name == "" || options != ""
-		if name == "" {
-			name = each.Tag.Get("query") + each.Tag.Get("header")
-		}
+		name = cmp.Or(name, each.Tag.Get("query")+each.Tag.Get("header"))
 		if name != "" && name != "-" {
 			fields = append(fields, formField{each, name, isOptional})
 		}

@@ -5,6 +5,7 @@ package fcm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rsa"
 	"crypto/x509"
@@ -102,12 +103,8 @@ func New(serviceAccountJSON []byte, endpoint string, client *http.Client) (*Clie
 		return nil, errors.New("the push credentials' private_key is not an RSA key in PKCS #8 or PKCS #1: put the " +
 			"key file into the secret unchanged")
 	}
-	if account.TokenURI == "" {
-		account.TokenURI = defaultTokenURI
-	}
-	if endpoint == "" {
-		endpoint = Endpoint
-	}
+	account.TokenURI = cmp.Or(account.TokenURI, defaultTokenURI)
+	endpoint = cmp.Or(endpoint, Endpoint)
 	if client == nil {
 		client = newHTTPClient()
 	}

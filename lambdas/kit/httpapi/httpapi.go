@@ -4,6 +4,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,9 +85,7 @@ type operation struct {
 
 // New returns a server without operations.
 func New(config Config) *Server {
-	if config.Log == nil {
-		config.Log = slog.Default()
-	}
+	config.Log = cmp.Or(config.Log, slog.Default())
 	return &Server{config: config, api: config.Platform.API, mux: http.NewServeMux()}
 }
 

@@ -13,6 +13,7 @@
 package idempotency
 
 import (
+	"cmp"
 	"context"
 	cryptorand "crypto/rand"
 	"crypto/sha256"
@@ -133,9 +134,7 @@ func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lea
 	if lease == Deferred {
 		return claim, nil, nil
 	}
-	if lease == 0 {
-		lease = leaseOf(ctx)
-	}
+	lease = cmp.Or(lease, leaseOf(ctx))
 	if replay, err = claim.take(ctx, lease); replay != nil || err != nil {
 		return nil, replay, err
 	}

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -52,10 +53,7 @@ func (c *Counter) Along(limit schema.RateLimit, caller string, now time.Time) *C
 		return nil
 	}
 	counter, end := counterOf(limit, caller, now)
-	w := c.window(counter, end, now)
-	if w == nil {
-		w = &window{}
-	}
+	w := cmp.Or(c.window(counter, end, now), &window{})
 	return &Call{
 		counter: c, limit: limit, key: key(caller), token: rand.Text(), now: now,
 		start:  now.Truncate(limit.Window).Unix(),

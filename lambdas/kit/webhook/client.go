@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -106,14 +107,8 @@ func RetryAfter(text string, now time.Time) time.Duration {
 }
 
 func (c *Client) prepare() {
-	timeout := c.Timeout
-	if timeout == 0 {
-		timeout = Timeout
-	}
-	trust := c.TLS.Clone()
-	if trust == nil {
-		trust = &tls.Config{}
-	}
+	timeout := cmp.Or(c.Timeout, Timeout)
+	trust := cmp.Or(c.TLS.Clone(), &tls.Config{})
 	trust.MinVersion = max(trust.MinVersion, tls.VersionTLS12)
 	dialer := &net.Dialer{Resolver: c.Resolver, ControlContext: c.control}
 	c.http = &http.Client{

@@ -55,10 +55,7 @@ func NewLive(exports Exports, initial []lingible.Entry, log *slog.Logger, clock 
 // the lexicon has others.
 func (l *Live) latest(ctx context.Context) (*edition, error) {
 	return l.asked.Get(ctx, "", func(ctx context.Context) (*edition, error) {
-		kept := l.kept.Load()
-		if kept == nil {
-			kept = &edition{Language: &Language{}}
-		}
+		kept := cmp.Or(l.kept.Load(), &edition{Language: &Language{}})
 		latest, digest, err := l.exports(ctx, kept.digest)
 		switch next := kept; {
 		case err != nil:
