@@ -8,36 +8,14 @@ package api
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
-	"time"
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
-	"github.com/onesynth-cdk/onesynth/schema"
-	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
-
-// API serves all routes of the platform.
-type API struct {
-	// Service carries requests out.
-	Service *service.Service
-	// Keys are the idempotency keys, each user's a scope of its own.
-	Keys idempotency.Claims
-	// WorkTime is that of [httpapi.Config]: the leases of keys and evaluations follow from it.
-	WorkTime time.Duration
-	// Extra is what a team has added to records, for the OpenAPI document.
-	Extra []schema.Extra
-	// Log receives errors that callers do not see. Nil: [slog.Default].
-	Log   *slog.Logger
-	Clock wire.Clock
-}
-
-// Handler returns the handler of the routes.
-func (a *API) Handler() *kit.API { return newServer(a).Handler() }
 
 // server has the routes with their operations.
 type server struct {
@@ -45,28 +23,24 @@ type server struct {
 	service *service.Service
 }
 
-func newServer(a *API) *server {
-	s := &server{service: a.Service, Server: httpapi.New(httpapi.Config{
-		Platform: a.Service.Platform(),
-		Extra:    a.Extra,
-		Admit:    a.admit,
-		WorkTime: a.WorkTime,
-		Idempotency: httpapi.Idempotency{
-			Keys: a.Keys, Claim: idempotency.WithWrite,
-		},
-		Log:   a.Log,
-		Clock: a.Clock,
-	})}
-	s.bindAttempts()
-	s.bindOthers()
-	return s
+// Handler returns the handler of all routes of the platform. s carries requests out. config has the idempotency keys,
+// each user's a scope of its own, and a WorkTime from which the leases of keys and evaluations follow; its other fields
+// are optional.
+func Handler(s *service.Service, config httpapi.Config) *kit.API {
+	config.Platform, config.Admit, config.Idempotency.Claim = s.Platform(), admit(s), idempotency.WithWrite
+	served := &server{httpapi.New(config), s}
+	served.bindAttempts()
+	served.bindOthers()
+	return served.Handler()
 }
 
 // admit lets a user who is being deleted change nothing.
-func (a *API) admit(ctx *httpapi.Context) (context.Context, error) {
-	if id := ctx.Declared().ID; ctx.Request.Method != http.MethodGet && id != clarity.DeleteUser.ID {
-		user := httpapi.CallerFrom(ctx.Context()).ID
-		ctx.WhileReading(func(ctx context.Context) error { return a.Service.Admit(ctx, user) })
+func admit(s *service.Service) func(*httpapi.Context) (context.Context, error) {
+	return func(ctx *httpapi.Context) (context.Context, error) {
+		if id := ctx.Declared().ID; ctx.Request.Method != http.MethodGet && id != clarity.DeleteUser.ID {
+			user := httpapi.CallerFrom(ctx.Context()).ID
+			ctx.WhileReading(func(ctx context.Context) error { return s.Admit(ctx, user) })
+		}
+		return ctx.Context(), nil
 	}
-	return ctx.Context(), nil
 }

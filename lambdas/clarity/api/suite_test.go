@@ -9,6 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
@@ -29,7 +30,7 @@ func suite(t testing.TB) httpapitest.Suite {
 	return httpapitest.Suite{
 		Platform: clarity.Platform(), Document: described(t).JSON,
 		API: func(keys idempotency.Claims, log *slog.Logger) *kit.API {
-			return (&api.API{Service: s, Keys: keys, Log: log, Clock: began}).Handler()
+			return api.Handler(s, httpapi.Config{Idempotency: httpapi.Idempotency{Keys: keys}, Log: log, Clock: began})
 		},
 		Errors: append(httpapitest.KitErrors(), []httpapitest.ServiceError{
 			{Err: &clarity.RunningError{Until: began().Add(time.Second)}, Status: 409, Passing: true},
@@ -55,6 +56,6 @@ func TestDocument(t *testing.T) {
 func TestDocumentShowsExtra(t *testing.T) {
 	t.Parallel()
 	httpapitest.ShowsExtra(t, clarity.Platform(), func(extra []schema.Extra) *kit.API {
-		return (&api.API{Service: &service.Service{}, Extra: extra}).Handler()
+		return api.Handler(&service.Service{}, httpapi.Config{Extra: extra})
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/setup"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 )
 
 func main() {
@@ -20,8 +21,7 @@ func main() {
 		if s.CursorKey, err = dynamo.ReadCursorKey(ctx, environment); err != nil {
 			return nil, err
 		}
-		routes := &api.API{Service: s, Keys: service.Keys(s.DB), WorkTime: s.WorkTime(), Extra: s.DB.Extra(),
-			Log: environment.Log}
-		return routes.Handler(), nil
+		return api.Handler(s, httpapi.Config{Idempotency: httpapi.Idempotency{Keys: service.Keys(s.DB)},
+			WorkTime: s.WorkTime(), Extra: s.DB.Extra(), Log: environment.Log}), nil
 	})
 }

@@ -15,6 +15,7 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -156,6 +157,6 @@ func (w *World) Metrics() string { return w.metrics.String() }
 func (w *World) API() *kit.API {
 	keys := service.Keys(w.DB)
 	keys.Clock = w.Read
-	return (&api.API{Service: w.Service, Keys: keys, WorkTime: w.WorkTime(), Log: slog.New(slog.DiscardHandler),
-		Clock: w.Read}).Handler()
+	return api.Handler(w.Service, httpapi.Config{Idempotency: httpapi.Idempotency{Keys: keys}, WorkTime: w.WorkTime(),
+		Log: slog.New(slog.DiscardHandler), Clock: w.Read})
 }

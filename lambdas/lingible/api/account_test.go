@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
@@ -35,8 +36,8 @@ func TestNoRouteWithoutAccount(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	w.Know(initial...)
 	w.Language, w.VotesToApprove = w.Lexicon, 1
-	handler := (&api.API{Service: w.Service, Keys: w.Keys(), Limiter: httpapitest.Unlimited{}, Log: log,
-		Clock: w.Read}).Handler()
+	handler := api.Handler(w.Service, httpapi.Config{Idempotency: httpapi.Idempotency{Keys: w.Keys()},
+		Limiter: httpapitest.Unlimited{}, Log: log, Clock: w.Read})
 	ann := w.Premium(t, "ann")
 	translated, err := w.Translate(t.Context(), ann, lingible.TranslationInput{Text: "no cap"})
 	if err != nil {

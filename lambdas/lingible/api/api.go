@@ -8,7 +8,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"log/slog"
 	"strconv"
 	"time"
 
@@ -17,29 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
-	"github.com/onesynth-cdk/onesynth/schema"
-	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
-
-// API serves all routes of the platform.
-type API struct {
-	// Service carries requests out.
-	Service *service.Service
-	// Keys are the idempotency keys, each user's a scope of its own.
-	Keys idempotency.Claims
-	// Limiter counts calls towards the rate limits.
-	Limiter httpapi.RateLimiter
-	// WorkTime is that of [httpapi.Config]: the leases of idempotency keys follow from it.
-	WorkTime time.Duration
-	// Extra is what a team has added to records, for the OpenAPI document.
-	Extra []schema.Extra
-	// Log receives errors that callers do not see. Nil: [slog.Default].
-	Log   *slog.Logger
-	Clock wire.Clock
-}
-
-// Handler returns the handler of the routes.
-func (a *API) Handler() *kit.API { return newServer(a).Handler() }
 
 // server has the routes with their operations.
 type server struct {
@@ -47,42 +24,37 @@ type server struct {
 	service *service.Service
 }
 
-func newServer(a *API) *server {
-	s := &server{service: a.Service, Server: httpapi.New(httpapi.Config{
-		Platform: a.Service.Platform(),
-		Extra:    a.Extra,
-		Admit:    a.admit,
-		WorkTime: a.WorkTime,
-		Limiter:  a.Limiter,
-		// The operations read and write tables, ask models, and read the lexicon of Amazon S3.
-		CountWhileReading: true,
-		Idempotency: httpapi.Idempotency{
-			Keys:  userKeys{a.Keys},
-			Claim: idempotency.WithWrite,
-		},
-		Log:   a.Log,
-		Clock: a.Clock,
-	})}
-	s.bindUsers()
-	s.bindTranslations()
-	s.bindSlang()
-	s.bindQuiz()
-	httpapi.BindHealth(s.Server, lingible.ReadHealth)
-	httpapi.BindDocument(s.Server, lingible.ReadDocument)
-	return s
+// Handler returns the handler of all routes of the platform. s carries requests out. config has the idempotency keys,
+// each user's a scope of its own, the limiter, and a WorkTime from which the leases of keys follow; its other fields
+// are optional.
+func Handler(s *service.Service, config httpapi.Config) *kit.API {
+	config.Platform, config.Admit = s.Platform(), admit(s)
+	config.Idempotency.Keys, config.Idempotency.Claim = userKeys{config.Idempotency.Keys}, idempotency.WithWrite
+	// The operations read and write tables, ask models, and read the lexicon of Amazon S3.
+	config.CountWhileReading = true
+	served := &server{httpapi.New(config), s}
+	served.bindUsers()
+	served.bindTranslations()
+	served.bindSlang()
+	served.bindQuiz()
+	httpapi.BindHealth(served.Server, lingible.ReadHealth)
+	httpapi.BindDocument(served.Server, lingible.ReadDocument)
+	return served.Handler()
 }
 
 type callerKey struct{}
 
 // admit refuses every request of a deleted account but one for its deletion: its answer may have been lost.
-func (a *API) admit(ctx *httpapi.Context) (context.Context, error) {
-	caller := callerFrom(ctx.Context())
-	if ctx.Route.Caller.Authenticated() && ctx.Declared().ID != lingible.DeleteUser.ID {
-		var check func(context.Context) error
-		caller, check = a.Service.Admit(caller)
-		ctx.WhileReading(check)
+func admit(s *service.Service) func(*httpapi.Context) (context.Context, error) {
+	return func(ctx *httpapi.Context) (context.Context, error) {
+		caller := callerFrom(ctx.Context())
+		if ctx.Route.Caller.Authenticated() && ctx.Declared().ID != lingible.DeleteUser.ID {
+			var check func(context.Context) error
+			caller, check = s.Admit(caller)
+			ctx.WhileReading(check)
+		}
+		return context.WithValue(ctx.Context(), callerKey{}, caller), nil
 	}
-	return context.WithValue(ctx.Context(), callerKey{}, caller), nil
 }
 
 // callerFrom is the caller of a request.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
@@ -30,8 +31,8 @@ func suite(t testing.TB) httpapitest.Suite {
 	return httpapitest.Suite{
 		Platform: lingible.Platform(), Document: described(t).JSON,
 		API: func(keys idempotency.Claims, log *slog.Logger) *kit.API {
-			return (&api.API{Service: s, Keys: keys, Limiter: httpapitest.Unlimited{}, Log: log,
-				Clock: began}).Handler()
+			return api.Handler(s, httpapi.Config{Idempotency: httpapi.Idempotency{Keys: keys},
+				Limiter: httpapitest.Unlimited{}, Log: log, Clock: began})
 		},
 		Errors: append(httpapitest.KitErrors(), []httpapitest.ServiceError{
 			{Err: lingible.ErrUserDeleted, Status: 403, Passing: true},
@@ -58,7 +59,7 @@ func TestDocument(t *testing.T) {
 func TestDocumentShowsExtra(t *testing.T) {
 	t.Parallel()
 	httpapitest.ShowsExtra(t, lingible.Platform(), func(extra []schema.Extra) *kit.API {
-		return (&api.API{Service: &service.Service{}, Extra: extra, Limiter: httpapitest.Unlimited{},
-			Clock: began}).Handler()
+		return api.Handler(&service.Service{}, httpapi.Config{Extra: extra, Limiter: httpapitest.Unlimited{},
+			Clock: began})
 	})
 }

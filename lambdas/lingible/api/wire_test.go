@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
@@ -25,8 +26,8 @@ import (
 func stored(w *lingibletest.World) *kit.API {
 	keys := w.Keys()
 	keys.Clock = w.Read
-	return (&api.API{Service: w.Service, Keys: keys, Limiter: w.Limiter(), WorkTime: 9 * time.Second,
-		Log: slog.New(slog.DiscardHandler), Clock: w.Read}).Handler()
+	return api.Handler(w.Service, httpapi.Config{Idempotency: httpapi.Idempotency{Keys: keys}, Limiter: w.Limiter(),
+		WorkTime: 9 * time.Second, Log: slog.New(slog.DiscardHandler), Clock: w.Read})
 }
 
 // The answers of the routes of users and translations, in the very bytes of the wire. The command
@@ -64,7 +65,7 @@ func TestRefusedTranslation(t *testing.T) {
 	w.Know(initial...)
 	w.Language, w.Log = w.Lexicon, logger
 	ann := w.Premium(t, "ann")
-	handler := (&api.API{Service: w.Service, Limiter: refusing{}, Log: logger, Clock: w.Read}).Handler()
+	handler := api.Handler(w.Service, httpapi.Config{Limiter: refusing{}, Log: logger, Clock: w.Read})
 	got := httptest.NewRecorder()
 	handler.ServeHTTP(got, httptest.NewRequestWithContext(kit.WithInvocation(t.Context(), kit.Invocation{
 		Claims: map[string]string{"sub": "ann"}}), "POST", "/translate", strings.NewReader(`{"text":"no cap"}`)))

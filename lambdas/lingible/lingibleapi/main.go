@@ -6,6 +6,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
 )
@@ -19,8 +20,7 @@ func main() {
 		if s.CursorKey, err = dynamo.ReadCursorKey(ctx, environment); err != nil {
 			return nil, err
 		}
-		routes := &api.API{Service: s, Keys: s.Keys(), Limiter: s.Limiter(), WorkTime: setup.WorkTime(environment),
-			Extra: s.DB.Extra(), Log: environment.Log}
-		return routes.Handler(), nil
+		return api.Handler(s, httpapi.Config{Idempotency: httpapi.Idempotency{Keys: s.Keys()}, Limiter: s.Limiter(),
+			WorkTime: setup.WorkTime(environment), Extra: s.DB.Extra(), Log: environment.Log}), nil
 	})
 }

@@ -8,50 +8,21 @@
 package api
 
 import (
-	"log/slog"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
-	"github.com/onesynth-cdk/onesynth/schema"
-	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
-// API serves all routes of the platform.
-type API struct {
-	// Service carries requests out.
-	Service *service.Service
-	// Keys are the idempotency keys, each user's a scope of its own.
-	Keys idempotency.Claims
-	// Extra is what a team has added to records, for the OpenAPI document.
-	Extra []schema.Extra
-	// Log receives errors that callers do not see. Nil: [slog.Default].
-	Log   *slog.Logger
-	Clock wire.Clock
-}
-
-// Handler returns the handler of the routes.
-func (a *API) Handler() *kit.API { return newServer(a).Handler() }
-
-// server has the routes with their operations.
-type server struct {
-	*httpapi.Server
-	service *service.Service
-}
-
-func newServer(a *API) *server {
-	s := &server{service: a.Service, Server: httpapi.New(httpapi.Config{
-		Platform:    a.Service.Platform(),
-		Extra:       a.Extra,
-		Idempotency: httpapi.Idempotency{Keys: a.Keys, Claim: idempotency.WithWrite},
-		Log:         a.Log,
-		Clock:       a.Clock,
-	})}
-	s.bindUsers()
-	s.bindTasks()
-	httpapi.BindDocument(s.Server, todo.ReadDocument)
-	httpapi.BindHealth(s.Server, todo.ReadHealth)
-	return s
+// Handler returns the handler of all routes of the platform. s carries requests out. config has the idempotency keys,
+// each user's a scope of its own; its other fields are optional.
+func Handler(s *service.Service, config httpapi.Config) *kit.API {
+	config.Platform, config.Idempotency.Claim = s.Platform(), idempotency.WithWrite
+	server := httpapi.New(config)
+	bindUsers(server, s)
+	bindTasks(server, s)
+	httpapi.BindDocument(server, todo.ReadDocument)
+	httpapi.BindHealth(server, todo.ReadHealth)
+	return server.Handler()
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
@@ -43,6 +44,6 @@ func FuzzAPI(f *testing.F) { suite(f).Fuzz(f) }
 func TestDocumentShowsExtra(t *testing.T) {
 	t.Parallel()
 	httpapitest.ShowsExtra(t, todo.Platform(), func(extra []schema.Extra) *kit.API {
-		return (&api.API{Service: &service.Service{}, Extra: extra}).Handler()
+		return api.Handler(&service.Service{}, httpapi.Config{Extra: extra})
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
@@ -33,7 +34,8 @@ func began() time.Time { return time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC) }
 
 // newWire is the API without a service.
 func newWire(keys idempotency.Claims, log *slog.Logger) *kit.API {
-	return (&api.API{Service: &service.Service{}, Keys: keys, Clock: began, Log: log}).Handler()
+	return api.Handler(&service.Service{}, httpapi.Config{Idempotency: httpapi.Idempotency{Keys: keys}, Clock: began,
+		Log: log})
 }
 
 // The answers of every route, in the very bytes of the wire. The commands of the script: "stored" starts a platform
@@ -63,11 +65,9 @@ func TestWire(t *testing.T) {
 			metrics.Reset()
 			keys := service.Keys(w.DB)
 			keys.Clock = w.Now
-			served := (&api.API{
-				Service: &service.Service{DB: w.DB, CursorKey: []byte("the key of these tests"), Clock: w.Now,
-					Metrics: &kit.Metrics{Namespace: "test", Writer: &metrics}},
-				Keys: keys, Log: discard(), Clock: w.Now,
-			}).Handler()
+			served := api.Handler(&service.Service{DB: w.DB, CursorKey: []byte("the key of these tests"), Clock: w.Now,
+				Metrics: &kit.Metrics{Namespace: "test", Writer: &metrics}},
+				httpapi.Config{Idempotency: httpapi.Idempotency{Keys: keys}, Log: discard(), Clock: w.Now})
 			var busy sync.RWMutex
 			stored = http.HandlerFunc(func(a http.ResponseWriter, r *http.Request) {
 				busy.RLock()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
@@ -21,12 +22,8 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		tasks := &api.API{
-			Service: &service.Service{DB: db, CursorKey: cursorKey, Metrics: environment.Metrics},
-			Keys:    service.Keys(db),
-			Extra:   db.Extra(),
-			Log:     environment.Log,
-		}
-		return tasks.Handler(), nil
+		tasks := &service.Service{DB: db, CursorKey: cursorKey, Metrics: environment.Metrics}
+		return api.Handler(tasks, httpapi.Config{Extra: db.Extra(), Log: environment.Log,
+			Idempotency: httpapi.Idempotency{Keys: service.Keys(db)}}), nil
 	})
 }
