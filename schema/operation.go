@@ -44,7 +44,7 @@ type Description struct {
 	// Detail says what it does, in sentences. Empty: the summary says it all.
 	Detail string
 
-	// Status is the status of success. Zero: 200.
+	// Status is the status of success. Zero: 204 if the answer is [None], and otherwise 200.
 	Status int
 	// OneOf has a value of each form that an answer may have. Default: the answer has the form A.
 	OneOf []any
@@ -108,6 +108,10 @@ type Variant struct {
 func (o Operation[P, B, A]) Describe() Description {
 	d := Description(o)
 	d.params, d.body, d.answer = reflect.TypeFor[P](), reflect.TypeFor[B](), reflect.TypeFor[A]()
+	if d.Answer() == nil && d.OneOf == nil {
+		d.Status = cmp.Or(d.Status, 204)
+	}
+	d.Status = cmp.Or(d.Status, 200)
 	return d
 }
 
@@ -148,7 +152,7 @@ func (d Description) Answer() reflect.Type { return unlessNone(d.answer) }
 // Succeeds reports whether a status is one of success: Status, or one of Further.
 func (d Description) Succeeds(status int) bool {
 	_, further := d.Further[status]
-	return further || status == cmp.Or(d.Status, 200)
+	return further || status == d.Status
 }
 
 func unlessNone(form reflect.Type) reflect.Type {

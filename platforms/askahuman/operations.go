@@ -181,7 +181,6 @@ var (
 		Summary: "Close a question early",
 		Detail: "Closes one of the agent's own questions before its deadline. Its answers stay readable. One that " +
 			"has ended already stays as it is.",
-		Status: http.StatusNoContent,
 		Errors: []error{ErrQuestionNotFound},
 	}
 	ReadDocument = schema.Operation[schema.None, schema.None, schema.Document]{
@@ -344,7 +343,6 @@ var (
 		Caller:  CallerPerson,
 		Summary: "End a subscription",
 		Detail:  "Ends a subscription.",
-		Status:  http.StatusNoContent,
 		Errors:  []error{ErrSubscriptionNotFound},
 	}
 )
@@ -406,7 +404,6 @@ var (
 		Summary: "Dismiss a report, or open it again",
 		Detail: "Dismisses a report, so that it is open no more, or opens it again. It hides and shows nothing: a " +
 			"report of what is hidden is decided by showing that again.",
-		Status: http.StatusNoContent,
 		Errors: []error{ErrReportNotFound, errDecided},
 	}
 	ListOpenOfAgent = schema.Operation[AgentParams, schema.None, OfAgent]{
@@ -427,7 +424,6 @@ var (
 		Summary: "Hide a question, or show it again",
 		Detail: "Hides a question: people no longer find it, it takes no more answers, and its agent sees that it is " +
 			"closed and hidden. Its answers stay readable. Shown again, it stays closed.",
-		Status: http.StatusNoContent,
 		Errors: []error{ErrQuestionNotFound, errDecided},
 	}
 	HideResponse = schema.Operation[ResponseParams, Visibility, schema.None]{
@@ -436,7 +432,6 @@ var (
 		Summary: "Hide an answer, or show it again",
 		Detail: "Hides an answer from the agent that asked, or shows it again. It still counts towards the answers " +
 			"that the question wanted.",
-		Status: http.StatusNoContent,
 		Errors: []error{ErrResponseNotFound, errDecided},
 	}
 	ReadBoard = schema.Operation[BoardParams, schema.None, OperatorBoard]{
@@ -449,7 +444,6 @@ var (
 		Summary: "Reset a person's name on leaderboards, or let them choose again",
 		Detail: "Takes the name that a person chose for leaderboards: they have the one that is made for them, and " +
 			"cannot choose another; or lets them choose again.",
-		Status: http.StatusNoContent,
 		Errors: []error{ErrPersonNotFound, errDecided},
 	}
 	DecideBlock = schema.Operation[schema.None, Block, schema.None]{
@@ -458,7 +452,6 @@ var (
 		Detail: "Blocks a person, who then can neither answer nor report, or an agent, which then can neither ask, " +
 			"nor report, nor have webhooks sent; or lifts the block. What they wrote before stays, until it is " +
 			"hidden. A block also stops what is under way.",
-		Status: http.StatusNoContent,
 		Variants: []schema.Variant{
 			{Required: []string{"person"}, Strict: map[string]string{"agent_id": "null"}},
 			{Required: []string{"agent_id"}, Strict: map[string]string{"person": "null"}},

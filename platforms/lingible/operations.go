@@ -96,14 +96,13 @@ var (
 		Summary: "Delete all of one's translations",
 		Detail: "Deletes all translations of the caller. If there are more than there is time for, the answer is " +
 			"503, and a repeat goes on.",
-		Status: http.StatusNoContent, NoWorkTime: true,
+		NoWorkTime: true,
 	}
 	DeleteTranslation = schema.Operation[TranslationParams, schema.None, schema.None]{
 		ID: "deleteTranslation", Route: "DELETE /translations/{id}", Function: "lingibleapi",
 		Caller:  schema.CallerUser,
 		Summary: "Delete a translation",
 		Detail:  "Deletes a translation of the caller.",
-		Status:  http.StatusNoContent,
 		Errors:  []error{ErrTranslationNotFound},
 	}
 )

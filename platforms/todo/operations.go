@@ -50,9 +50,9 @@ var (
 		Detail: "Deletes the caller's user and everything of it: tasks, counts and idempotency keys. When there is " +
 			"more of it than one transaction deletes, the answer is 202: the user is gone, and the rest follows " +
 			"without another request.",
-		Status: http.StatusNoContent, Further: map[int]any{http.StatusAccepted: StillErasing},
-		Key:    schema.KeyRequired,
-		Errors: []error{ErrUserNotFound},
+		Further: map[int]any{http.StatusAccepted: StillErasing},
+		Key:     schema.KeyRequired,
+		Errors:  []error{ErrUserNotFound},
 	}
 )
 
@@ -120,7 +120,7 @@ var (
 		ID: "deleteTask", Route: "DELETE /api/v1/tasks/{task_id}", Function: "todoapi", Caller: schema.CallerUser,
 		Summary: "Delete a task",
 		Detail:  "Deletes a task.",
-		Status:  http.StatusNoContent, IfMatch: "the task", Key: schema.KeyRequired,
+		IfMatch: "the task", Key: schema.KeyRequired,
 		Errors: []error{ErrUserNotFound, ErrTaskNotFound},
 	}
 )

@@ -82,7 +82,7 @@ func (d *document) failure(err error) problem.Failure {
 
 // describe adds an operation to the document.
 func (d *document) describe(op schema.Description, route schema.Route) *operation {
-	status, errors := cmp.Or(op.Status, http.StatusOK), d.platform.API.Errors
+	status, errors := op.Status, d.platform.API.Errors
 	credential := d.platform.API.Credentials[route.Caller]
 	described := &huma.Operation{
 		OperationID: op.ID, Method: route.Method, Path: route.Path, Summary: route.Summary, Description: op.Detail,

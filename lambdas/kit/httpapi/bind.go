@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -53,7 +52,6 @@ func Bind[P, B, A any](s *Server, op schema.Operation[P, B, A], do func(context.
 // waits for up to [Idempotency.Wait], and then gets a [*idempotency.RunningError].
 func BindWork[P, B, A, R any](s *Server, op schema.Operation[P, B, A], work Work[P, B, R]) {
 	declared := operation{Description: op.Describe()}
-	declared.Status = cmp.Or(declared.Status, http.StatusOK)
 	if declared.Key != schema.KeyNone {
 		declared = s.once(declared)
 	}
@@ -88,7 +86,6 @@ func BindWork[P, B, A, R any](s *Server, op schema.Operation[P, B, A], work Work
 func BindDocument(s *Server, op schema.Operation[schema.None, schema.None, schema.Document]) {
 	made := sync.OnceValues(s.Document)
 	declared := operation{Description: op.Describe()}
-	declared.Status = http.StatusOK
 	register(s, declared, func(context.Context, *bound[schema.None, schema.None]) (idempotency.Response, error) {
 		body, err := made()
 		return idempotency.Response{Status: http.StatusOK, Body: body}, err
