@@ -162,6 +162,12 @@ type invocations struct{ begun atomic.Bool }
 // reserves a tenth.
 const answerTime = time.Second
 
+// Ends reports whether a context has ended, or ends before a step of that duration could.
+func Ends(ctx context.Context, step time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && time.Until(deadline) < step
+}
+
 // workContext returns the context of the next invocation's work; the caller cancels it. The context has
 // the invocation, and the budget of its requests. It ends before the invocation does, which leaves
 // time for an answer when the work waits for something that never answers.

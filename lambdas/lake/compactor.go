@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -109,8 +110,7 @@ type run struct {
 
 // stopped reports whether there is no time for another merge.
 func (r *run) stopped(ctx context.Context) bool {
-	deadline, ok := ctx.Deadline()
-	if ctx.Err() != nil || ok && time.Until(deadline) < mergeTime {
+	if kit.Ends(ctx, mergeTime) {
 		r.report.Unfinished = true
 	}
 	return r.report.Unfinished
@@ -194,11 +194,5 @@ func without(objects []Object, others ...Object) []Object {
 	for _, o := range others {
 		keys[o.Key] = true
 	}
-	var left []Object
-	for _, o := range objects {
-		if !keys[o.Key] {
-			left = append(left, o)
-		}
-	}
-	return left
+	return slices.DeleteFunc(slices.Clone(objects), func(o Object) bool { return keys[o.Key] })
 }

@@ -33,13 +33,10 @@ func (s *Service) SetStatuses(
 			return todo.StatusesSet{Action: todo.SetStatus, Changed: changed, Failed: failed}
 		},
 	})
-	if err != nil {
-		return todo.StatusesSet{}, err
-	}
-	if status == todo.Completed {
+	if err == nil && status == todo.Completed {
 		s.Metrics.Emit(ctx, kit.Count("TasksCompleted", written))
 	}
-	return result, nil
+	return result, err
 }
 
 // MoveOverdue gives up to [todo.MaxBulkTasks] tasks a due date. One write changes all that are open and due before that
@@ -102,11 +99,7 @@ func changeMany[R any](ctx context.Context, s *Service, m many[R]) (result R, wr
 		}
 		return s.write(ctx, write{pattern: m.pattern, user: m.user, read: read, tasks: tasks, result: result})
 	})
-	if err != nil {
-		var none R
-		return none, 0, err
-	}
-	return result, written, nil
+	return result, written, err
 }
 
 // DeleteCompleted deletes a user's completed tasks, in writes of up to [todo.MaxBulkTasks]. It stops before the
@@ -126,16 +119,13 @@ func (s *Service) DeleteCompleted(ctx context.Context, user string) (todo.Comple
 			}
 		}
 		result.More = len(following) > 0
-		last := !result.More || outOfTime(ctx)
+		last := !result.More || kit.Ends(ctx, stopTime)
 		if result.Deleted, err = s.deleteTasks(ctx, user, tasks, result, last); err != nil || last {
 			break
 		}
 		tasks = following
 	}
-	if err != nil {
-		return todo.CompletedDeleted{}, err
-	}
-	return result, nil
+	return result, err
 }
 
 // completed reads up to MaxBulkTasks completed tasks, and the position from which to go on; "" at the end.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership"
@@ -40,7 +41,7 @@ func (s *Service) DeleteUser(ctx context.Context, id string) (complete bool, err
 		var read todo.User
 		var deleted, many bool
 		var err error
-		if outOfTime(ctx) {
+		if kit.Ends(ctx, stopTime) {
 			many = true
 			read, err = s.GetUser(ctx, id)
 		} else {

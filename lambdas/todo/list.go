@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
@@ -76,7 +77,7 @@ func (s *Service) ListTasks(ctx context.Context, user string, f todo.TaskFilter)
 		switch {
 		case read.next == "":
 			return listed, nil
-		case left <= 0 || outOfTime(ctx):
+		case left <= 0 || kit.Ends(ctx, stopTime):
 			listed.Next = todo.Text(s.CursorKey.Sign(read.next, user, filters...))
 			return listed, nil
 		}

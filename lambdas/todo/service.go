@@ -8,7 +8,6 @@
 package todo
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"time"
@@ -68,12 +67,5 @@ const (
 // stopTime is how long before the invocation's deadline long work stops, to leave time for its last
 // steps.
 const stopTime = 3 * time.Second
-
-// outOfTime reports whether the invocation that the context belongs to ends so
-// soon that long work has to stop.
-func outOfTime(ctx context.Context) bool {
-	deadline, ok := ctx.Deadline()
-	return ctx.Err() != nil || ok && time.Until(deadline) < stopTime
-}
 
 func (s *Service) now() todo.Timestamp { return todo.At(s.Clock.Now()) }

@@ -84,7 +84,7 @@ func (db *DB) Erase(ctx context.Context, e Erasure, partitions ...any) (complete
 				if !strings.HasPrefix(Text(item, list.table.Key.Sort), e.Sort) || e.Keep != nil && e.Keep(item) {
 					continue
 				}
-				if ending(ctx) || failed.Err() != nil || e.Limit > 0 && begun == e.Limit {
+				if kit.Ends(ctx, eraseReserve) || failed.Err() != nil || e.Limit > 0 && begun == e.Limit {
 					return false, nil
 				}
 				begun++
@@ -93,7 +93,7 @@ func (db *DB) Erase(ctx context.Context, e Erasure, partitions ...any) (complete
 			query.StartAfter = page.Next
 		}
 	}
-	return !ending(ctx), nil
+	return !kit.Ends(ctx, eraseReserve), nil
 }
 
 func (db *DB) eraseItem(ctx context.Context, e Erasure, table schema.Table, item Item) error {
@@ -114,12 +114,6 @@ func (db *DB) eraseItem(ctx context.Context, e Erasure, table schema.Table, item
 	}
 	_, err := Satisfied(db.Delete(ctx, e.Delete, key, condition))
 	return err
-}
-
-// ending reports whether the context ends before another step could.
-func ending(ctx context.Context) bool {
-	deadline, ok := ctx.Deadline()
-	return ctx.Err() != nil || ok && time.Until(deadline) < eraseReserve
 }
 
 // Texts returns an item of text attributes, such as a key.
