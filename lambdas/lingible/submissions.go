@@ -264,10 +264,7 @@ func (s *Service) decide(ctx context.Context, administrator, id string,
 		}
 		return s.storeReview(ctx, submission, decided)
 	}))
-	if err != nil {
-		return lingible.Submission{}, err
-	}
-	return decided, nil
+	return decided, err
 }
 
 // onSubmission is work on a submission, for [retry.Do]. It first reads the submission as it was a

@@ -56,12 +56,8 @@ func (s *Service) CreateUser(ctx context.Context, id string, in todo.UserBody) (
 		putUser(user, dynamo.Absent("PK")),
 		putEmail(user),
 		dynamo.Put(table, counts{PK: countsPrefix + id, SK: metadata}, dynamo.Absent("PK")))
-	if err != nil {
-		return todo.User{}, dynamo.UnlessStale(err,
-			dynamo.OnFailed(0, todo.ErrUserExists), dynamo.OnFailed(2, todo.ErrUserBeingDeleted),
-			dynamo.OnFailed(1, todo.ErrEmailTaken))
-	}
-	return user, nil
+	return user, dynamo.UnlessStale(err, dynamo.OnFailed(0, todo.ErrUserExists),
+		dynamo.OnFailed(2, todo.ErrUserBeingDeleted), dynamo.OnFailed(1, todo.ErrEmailTaken))
 }
 
 // GetUser reads a user. It returns [todo.ErrUserNotFound].
@@ -100,10 +96,7 @@ func (s *Service) UpdateUser(ctx context.Context, id string, in todo.UserBody) (
 		err = idempotency.Transact(ctx, s.DB, "UpdateUser", user, writes...)
 		return dynamo.UnlessStale(err, dynamo.OnFailed(0, retry.ErrStale), dynamo.OnFailed(1, todo.ErrEmailTaken))
 	})
-	if err != nil {
-		return todo.User{}, err
-	}
-	return user, nil
+	return user, err
 }
 
 // withUser does read, which reads tasks of a user, and reports whether there is such a user. The table may still have

@@ -73,9 +73,7 @@ func (o *OperatorAPI) bindHiding(s *httpapi.Server) {
 	httpapi.Bind(s, askahuman.HideOpenOfAgent,
 		func(ctx context.Context, r requestWith[askahuman.AllHidden]) (askahuman.HiddenQuestions, error) {
 			hidden, more, err := o.Service.HideOpenQuestions(ctx, r.Body.By(r.Caller.ID), r.Body.AgentID)
-			if hidden > 0 {
-				o.Metrics.Emit(ctx, kit.Count("Hidden", hidden))
-			}
+			o.Metrics.Emit(ctx, kit.Count("Hidden", hidden))
 			return askahuman.HiddenQuestions{Hidden: hidden, More: more}, err
 		})
 	httpapi.Bind(s, askahuman.HideQuestion,

@@ -96,10 +96,7 @@ func (db *DB) GetEach(ctx context.Context, pattern string, keys [][]any, values 
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return found, nil
+	return found, err
 }
 
 // batchGet hands each item, with the physical name of its table, to take. It requests again what DynamoDB leaves out.

@@ -189,10 +189,7 @@ func (l *Language) Trends(ctx context.Context, most int) ([]lingible.ProposedTre
 		func(p *validate.Problems) {
 			reply.check(p, most)
 		})
-	if err != nil {
-		return nil, err
-	}
-	return reply.Terms, nil
+	return reply.Terms, err
 }
 
 // stored is a confidence that DynamoDB stores: it refuses numbers below 1e-130.
