@@ -41,12 +41,12 @@ func EventsOf(change trigger.Change) ([]trigger.Event, error) {
 	return happened, nil
 }
 
-// DeletionOf is the deletion in a change of a user's counts, if there is one.
-func DeletionOf(change events.DynamoDBStreamRecord) (Deletion, bool) {
+// DeletionOf returns the deletion that a change of a user's counts tells of. Any other change gives the zero value.
+func DeletionOf(change events.DynamoDBStreamRecord) (Deletion, error) {
 	user, ok := strings.CutPrefix(trigger.Text(change.Keys, "PK"), countsPrefix)
 	id := trigger.Text(change.NewImage, "deletion")
 	if !ok || id == "" {
-		return Deletion{}, false
+		return Deletion{}, nil
 	}
-	return Deletion{User: user, ID: id}, true
+	return Deletion{User: user, ID: id}, nil
 }

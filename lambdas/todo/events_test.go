@@ -30,9 +30,13 @@ func TestDeletionOf(t *testing.T) {
 			var change events.DynamoDBStreamRecord
 			must(t, json.Unmarshal(fmt.Appendf(nil, `{"Keys":{"PK":{"S":%q}},"OldImage":{"deletion":{"S":"old"}},
 				"NewImage":%s}`, partition, image), &change))
-			deletion, ok := service.DeletionOf(change)
-			if ok != want || ok && deletion != (service.Deletion{User: "b#ob", ID: "id"}) {
-				t.Errorf("%s %s: got %+v, %t", partition, image, deletion, ok)
+			deletion, err := service.DeletionOf(change)
+			var expected service.Deletion
+			if want {
+				expected = service.Deletion{User: "b#ob", ID: "id"}
+			}
+			if err != nil || deletion != expected {
+				t.Errorf("%s %s: got %+v, %v", partition, image, deletion, err)
 			}
 		}
 	}

@@ -111,7 +111,7 @@ func TestWire(t *testing.T) {
 				if err := json.Unmarshal(record, &change); err != nil {
 					t.Fatal(err)
 				}
-				if deletion, ok := service.DeletionOf(change.Change); ok {
+				if deletion, _ := service.DeletionOf(change.Change); deletion != (service.Deletion{}) {
 					complete, err := eraser.Erase(ctx, deletion)
 					lines += fmt.Sprintln(deletion.User, "complete:", complete, err)
 				}

@@ -4,8 +4,6 @@
 package main
 
 import (
-	"github.com/aws/aws-lambda-go/events"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership/eraser"
@@ -15,12 +13,6 @@ import (
 
 func main() {
 	eraser.Start(todo.Platform(), "eraser", func(db *dynamo.DB) ownership.Eraser[service.Deletion] {
-		return ownership.Eraser[service.Deletion]{
-			Of: func(change events.DynamoDBStreamRecord) (service.Deletion, error) {
-				deletion, _ := service.DeletionOf(change)
-				return deletion, nil
-			},
-			Erase: (&service.Service{DB: db}).Erase,
-		}
+		return ownership.Eraser[service.Deletion]{Of: service.DeletionOf, Erase: (&service.Service{DB: db}).Erase}
 	})
 }

@@ -12,8 +12,8 @@ import (
 func main() {
 	publisher.Start(todo.Platform(), service.EventsOf, publisher.Filters{
 		"eraser": func(change trigger.Change) bool {
-			_, deletion := service.DeletionOf(change.DynamoDBStreamRecord)
-			return deletion
+			deletion, err := service.DeletionOf(change.DynamoDBStreamRecord)
+			return err == nil && deletion != (service.Deletion{})
 		},
 	})
 }
