@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/onesynth-cdk/onesynth/constructs/nag"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -26,10 +27,8 @@ func (p Props) Accepted() []nag.Accepted {
 	}
 	accepted = append(accepted, nag.OpenRoutes(
 		"The page is the same files for all: people open it without an account, and its function may read nothing.",
-		p.pageRoutes("webpage")...)...)
-	accepted = append(accepted, nag.OpenRoutes(
-		"The page is the same files for all, and its function may read nothing: operators sign in on it.",
-		p.pageRoutes("operatorpage")...)...)
+		p.pageRoutes()...)...)
+	accepted = append(accepted, platform.AcceptedIn(p.Described())...)
 	if !p.WithoutWebhooks {
 		accepted = append(accepted, nag.Accepted{
 			Rule: "AwsSolutions-SMG4", Resource: "WebhookSecret/Resource",

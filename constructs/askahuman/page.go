@@ -97,11 +97,11 @@ func (p Props) pageSettings() string {
 	return string(text)
 }
 
-// pageRoutes are the routes of a page's function, by method and path.
-func (p Props) pageRoutes(function string) []string {
+// pageRoutes are the routes of the page for people, by method and path.
+func (p Props) pageRoutes() []string {
 	var routes []string
 	for _, r := range p.Described().Routes {
-		if r.Function == function {
+		if r.Function == "webpage" {
 			routes = append(routes, r.Key())
 		}
 	}

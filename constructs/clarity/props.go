@@ -6,6 +6,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/model"
+	"github.com/onesynth-cdk/onesynth/constructs/nag"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -38,6 +39,10 @@ type Props struct {
 // Validate returns a [finding.List] with all invalid props, or nil. [New] does the same first, and
 // also checks what depends on the stack's region.
 func (p Props) Validate() error { return p.declaration().Validate(p.Described()) }
+
+// Accepted returns the findings of cdk-nag that the platform accepts with these props, in addition
+// to the findings that every platform accepts.
+func (p Props) Accepted() []nag.Accepted { return platform.AcceptedIn(p.Described()) }
 
 // declaration is what the platform is declared with, with the defaults that are its own.
 func (p Props) declaration() platform.Declaration {

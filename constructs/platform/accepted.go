@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -30,6 +31,9 @@ const (
 		"Amazon CloudWatch: a queue would keep a copy that no one reads."
 	accessLogsReason = "With Props.RemoveWithStack all goes with the stack, and a bucket that logs keep filling " +
 		"could not be deleted."
+	healthReason = "Monitors of the API send no token; the answer has no data."
+	cursorReason = "It protects no data: with a known key, a cursor only pages through the lists that the token's user " +
+		"may read anyway."
 	documentReason = "The OpenAPI document says nothing about data, and clients need it before they have a token."
 	programsReason = "The pool is for programs: it has no sign-up, and its clients have no sign-in with a password."
 	secondReason   = "A second factor is each user's choice by default; Props.RequireMFA asks it of all."
@@ -81,6 +85,25 @@ func (p *Platform) Accepted() []nag.Accepted {
 		}
 	}
 	return a.all
+}
+
+// AcceptedIn returns the findings of cdk-nag that a platform accepts for what its schema declares: the pages on which
+// people sign in and the routes of its health need no token, and nothing rotates the secret of its cursors.
+func AcceptedIn(described schema.Platform) []nag.Accepted {
+	var all []nag.Accepted
+	for _, r := range described.Routes {
+		if op, ok := r.Operation(); ok && op.Answer() == reflect.TypeFor[schema.Health]() {
+			all = append(all, nag.OpenRoutes(healthReason, r.Key())...)
+		}
+	}
+	if secret, ok := described.Secret(schema.CursorSecret().Name); ok {
+		all = append(all, nag.Accepted{Rule: "AwsSolutions-SMG4", Resource: secret.Name + "/Resource",
+			Reason: cursorReason})
+	}
+	for _, page := range described.SignInPages() {
+		all = append(all, nag.OpenPage(described.Routes, page.Name)...)
+	}
+	return all
 }
 
 // unwaited returns why an event is not lost on which the function fails.

@@ -3,6 +3,7 @@ package todo
 import (
 	"cmp"
 
+	"github.com/onesynth-cdk/onesynth/constructs/nag"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -27,6 +28,10 @@ type Props struct {
 // Validate returns a [finding.List] with all invalid props, or nil. [New] does the same first, and
 // also checks what depends on the stack's region.
 func (p Props) Validate() error { return p.declaration().Validate(p.Described()) }
+
+// Accepted returns the findings of cdk-nag that the platform accepts with these props, in addition
+// to the findings that every platform accepts.
+func (p Props) Accepted() []nag.Accepted { return platform.AcceptedIn(p.Described()) }
 
 // declaration is what the platform is declared with, with the defaults that are its own.
 func (p Props) declaration() platform.Declaration {
