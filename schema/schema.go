@@ -430,22 +430,12 @@ func (t Table) EnvironmentVariable() string {
 
 // Attribute returns the attribute of that name.
 func (t Table) Attribute(name string) (Attribute, bool) {
-	for _, a := range t.Attributes {
-		if a.Name == name {
-			return a, true
-		}
-	}
-	return Attribute{}, false
+	return named(t.Attributes, name, func(x Attribute) string { return x.Name })
 }
 
 // Index returns the index of that name.
 func (t Table) Index(name string) (Index, bool) {
-	for _, i := range t.Indexes {
-		if i.Name == name {
-			return i, true
-		}
-	}
-	return Index{}, false
+	return named(t.Indexes, name, func(x Index) string { return x.Name })
 }
 
 // Projects reports whether reading the index returns the attribute: it is
@@ -455,14 +445,7 @@ func (t Table) Projects(index Index, attribute string) bool {
 		_, ok := t.Attribute(attribute)
 		return ok
 	}
-	for _, names := range [][]string{index.Include, index.KeyAttributes(), t.Key.Attributes()} {
-		for _, name := range names {
-			if name == attribute {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.Contains(slices.Concat(index.Include, index.KeyAttributes(), t.Key.Attributes()), attribute)
 }
 
 // named returns the first value of that name.
@@ -492,9 +475,17 @@ func (p Platform) RateLimit(name string) (RateLimit, bool) {
 // RoutesOf returns the keys of the routes that those callers may call, in the order of
 // Routes.
 func (p Platform) RoutesOf(callers ...Caller) []string {
-	var keys []string
+	return p.keysOf(func(r Route) bool { return slices.Contains(callers, r.Caller) })
+}
+
+// RoutesServedBy returns the keys of the routes that the function serves, in the order of Routes.
+func (p Platform) RoutesServedBy(function string) []string {
+	return p.keysOf(func(r Route) bool { return r.Function == function })
+}
+
+func (p Platform) keysOf(wanted func(Route) bool) (keys []string) {
 	for _, r := range p.Routes {
-		if slices.Contains(callers, r.Caller) {
+		if wanted(r) {
 			keys = append(keys, r.Key())
 		}
 	}

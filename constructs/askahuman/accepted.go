@@ -11,7 +11,8 @@ import (
 // Accepted returns the findings of cdk-nag that the platform accepts with these props, in addition
 // to the findings that every platform accepts.
 func (p Props) Accepted() []nag.Accepted {
-	routes := p.Described().RoutesOf
+	described := p.Described()
+	routes := described.RoutesOf
 	accepted := slices.Concat(
 		nag.OpenRoutes("People answer without an account: the function limits each fingerprint and each address, and "+
 			"the stage all callers together.",
@@ -27,8 +28,8 @@ func (p Props) Accepted() []nag.Accepted {
 	}
 	accepted = append(accepted, nag.OpenRoutes(
 		"The page is the same files for all: people open it without an account, and its function may read nothing.",
-		p.pageRoutes()...)...)
-	accepted = append(accepted, platform.AcceptedIn(p.Described())...)
+		described.RoutesServedBy("webpage")...)...)
+	accepted = append(accepted, platform.AcceptedIn(described)...)
 	if !p.WithoutWebhooks {
 		accepted = append(accepted, nag.Accepted{
 			Rule: "AwsSolutions-SMG4", Resource: "WebhookSecret/Resource",

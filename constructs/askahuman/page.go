@@ -96,14 +96,3 @@ func (p Props) pageSettings() string {
 	}
 	return string(text)
 }
-
-// pageRoutes are the routes of the page for people, by method and path.
-func (p Props) pageRoutes() []string {
-	var routes []string
-	for _, r := range p.Described().Routes {
-		if r.Function == "webpage" {
-			routes = append(routes, r.Key())
-		}
-	}
-	return routes
-}

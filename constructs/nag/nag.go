@@ -7,8 +7,6 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/constructs-go/constructs/v10"
-
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Accepted is an accepted finding. cdk-nag calls it an acknowledgment, and before its version 3 a suppression.
@@ -56,16 +54,4 @@ func Acknowledge(of constructs.Construct, accepted []Accepted) error {
 			strings.Join(missing, ", "))
 	}
 	return nil
-}
-
-// OpenPage accepts that the routes of a web page, which are those of its function, require no token.
-func OpenPage(routes []schema.Route, function string) []Accepted {
-	var page []string
-	for _, route := range routes {
-		if route.Function == function {
-			page = append(page, route.Key())
-		}
-	}
-	return OpenRoutes("The page is the same files for all, and its function may read nothing: people sign in on it.",
-		page...)
 }

@@ -31,6 +31,7 @@ const (
 		"Amazon CloudWatch: a queue would keep a copy that no one reads."
 	accessLogsReason = "With Props.RemoveWithStack all goes with the stack, and a bucket that logs keep filling " +
 		"could not be deleted."
+	pageReason   = "The page is the same files for all, and its function may read nothing: people sign in on it."
 	healthReason = "Monitors of the API send no token; the answer has no data."
 	cursorReason = "It protects no data: with a known key, a cursor only pages through the lists that the token's user " +
 		"may read anyway."
@@ -101,7 +102,7 @@ func AcceptedIn(described schema.Platform) []nag.Accepted {
 			Reason: cursorReason})
 	}
 	for _, page := range described.SignInPages() {
-		all = append(all, nag.OpenPage(described.Routes, page.Name)...)
+		all = append(all, nag.OpenRoutes(pageReason, described.RoutesServedBy(page.Name)...)...)
 	}
 	return all
 }
