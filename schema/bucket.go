@@ -69,13 +69,9 @@ func (p Platform) BucketsOf(f Function) []Bucket {
 	if trigger, ok := f.Trigger.(OnObjects); ok {
 		used = append(used, trigger.Objects)
 	}
-	var buckets []Bucket
-	for _, b := range p.Buckets {
-		if slices.ContainsFunc(used, func(o Objects) bool { return o.Bucket == b.Name }) {
-			buckets = append(buckets, b)
-		}
-	}
-	return buckets
+	return slices.DeleteFunc(slices.Clone(p.Buckets), func(b Bucket) bool {
+		return !slices.ContainsFunc(used, func(o Objects) bool { return o.Bucket == b.Name })
+	})
 }
 
 func (o OnObjects) validate(f *findings, path string, p Platform, fn Function) {

@@ -237,10 +237,8 @@ func (p Platform) Publishing() Platform {
 
 // eventStream is what the stream of a table has for events to be made of it.
 func (p Platform) eventStream(t Table) StreamView {
-	for _, e := range p.Events {
-		if e.Table == t.Name && e.Before {
-			return StreamNewAndOldImages
-		}
+	if slices.ContainsFunc(p.Events, func(e Event) bool { return e.Table == t.Name && e.Before }) {
+		return StreamNewAndOldImages
 	}
 	return cmp.Or(t.Stream, StreamNewImage)
 }

@@ -188,12 +188,7 @@ type SavedQuery struct {
 
 // Entity returns the entity of that name.
 func (l Lake) Entity(name string) (Entity, bool) {
-	for _, e := range l.Entities {
-		if e.Name == name {
-			return e, true
-		}
-	}
-	return Entity{}, false
+	return named(l.Entities, name, func(x Entity) string { return x.Name })
 }
 
 // lakeName is what Amazon Athena takes without quotes ("Name databases, tables,

@@ -62,13 +62,10 @@ func (q OnQueue) Attempts() int { return len(q.Retries) + 1 }
 
 // QueuesOf returns the functions whose queues the function uses: its own, and those that it sends to.
 func (p Platform) QueuesOf(f Function) []Function {
-	var all []Function
-	for _, other := range p.Functions {
-		if _, ok := other.Trigger.(OnQueue); ok && (other.Name == f.Name || slices.Contains(f.Sends, other.Name)) {
-			all = append(all, other)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(p.Functions), func(other Function) bool {
+		_, ok := other.Trigger.(OnQueue)
+		return !ok || other.Name != f.Name && !slices.Contains(f.Sends, other.Name)
+	})
 }
 
 // Check adds a finding for each limit of Amazon SQS and AWS Lambda that the trigger breaks. Their paths begin with

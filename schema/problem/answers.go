@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/schema/validate"
@@ -176,10 +177,6 @@ func (a Answers) IsFinal(err error, passing []error) bool {
 	if _, limited := errors.AsType[*LimitedError](err); limited || errors.Is(err, ErrClaimLost) {
 		return false
 	}
-	for _, each := range passing {
-		if errors.Is(err, each) {
-			return false
-		}
-	}
-	return a.find(err).Status < 500
+	passes := slices.ContainsFunc(passing, func(each error) bool { return errors.Is(err, each) })
+	return !passes && a.find(err).Status < 500
 }
