@@ -33,8 +33,8 @@ const (
 		"could not be deleted."
 	pageReason   = "The page is the same files for all, and its function may read nothing: people sign in on it."
 	healthReason = "Monitors of the API send no token; the answer has no data."
-	cursorReason = "It protects no data: with a known key, a cursor only pages through the lists that the token's user " +
-		"may read anyway."
+	cursorReason = "It protects no data: with a known key, a cursor only pages through the lists that the token's " +
+		"user may read anyway."
 	documentReason = "The OpenAPI document says nothing about data, and clients need it before they have a token."
 	programsReason = "The pool is for programs: it has no sign-up, and its clients have no sign-in with a password."
 	secondReason   = "A second factor is each user's choice by default; Props.RequireMFA asks it of all."
