@@ -182,6 +182,18 @@ func (r Route) Operation() (Description, bool) {
 	return *r.operation, true
 }
 
+// DocumentOperation returns the operation that answers with the OpenAPI document, to anyone. detail is its Detail.
+func DocumentOperation(route, function, detail string) Operation[None, None, Document] {
+	return Operation[None, None, Document]{ID: "readDocument", Route: route, Function: function, Caller: CallerAnyone,
+		Summary: "Read this API's OpenAPI document", Detail: detail}
+}
+
+// HealthOperation returns the operation by which monitors see that the API answers, for anyone. detail is its Detail.
+func HealthOperation(route, function, detail string) Operation[None, None, Health] {
+	return Operation[None, None, Health]{ID: "readHealth", Route: route, Function: function, Caller: CallerAnyone,
+		Summary: "See that the API answers", Detail: detail}
+}
+
 // Health says that an API answers.
 type Health struct {
 	Status string `json:"status" enum:"ok"`

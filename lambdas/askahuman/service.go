@@ -3,7 +3,6 @@ package askahuman
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -93,8 +92,7 @@ func (s *Service) rules() askahuman.Rules {
 func moment(t time.Time) expression.ValueBuilder { return expression.Value(dynamo.FormatTime(t)) }
 
 func digest(parts ...string) string {
-	hash := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return hex.EncodeToString(hash[:])
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(parts, "\x00"))))
 }
 
 // answerable is true of questions whose stored status takes answers. It compares the beginning,

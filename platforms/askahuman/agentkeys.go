@@ -2,7 +2,7 @@ package askahuman
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
+	"fmt"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -72,6 +72,5 @@ func (k AgentKey) ID() string { return k.Hash[:min(AgentKeyIDLength, len(k.Hash)
 // HashAgentKey returns the SHA-256 of a key, in hexadecimal. A key has 260 random bits, so neither salt nor a slow hash
 // would make it harder to find.
 func HashAgentKey(key string) string {
-	sum := sha256.Sum256([]byte(key))
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(key)))
 }

@@ -2,7 +2,7 @@ package askahuman
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -90,6 +90,5 @@ func onlyMinimalTexts(response Response, recent []Response) bool {
 // for its white space: texts that differ only in these are the same.
 func contentDigest(text string) string {
 	text = norm.NFC.String(strings.ToLower(norm.NFC.String(text)))
-	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(text), " ")))
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(strings.Fields(text), " "))))
 }

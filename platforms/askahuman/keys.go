@@ -2,14 +2,13 @@ package askahuman
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
+	"fmt"
 )
 
 // TokenKey returns the partition key, in the table Subscriptions, of the item that makes the token of a device unique,
 // for functions that a team adds.
 func TokenKey(token string) string {
-	hash := sha256.Sum256([]byte(token))
-	return "TOKEN#" + hex.EncodeToString(hash[:])
+	return fmt.Sprintf("TOKEN#%x", sha256.Sum256([]byte(token)))
 }
 
 // PersonKey returns the partition key, in the table Subscriptions, of the item that names a person's last subscription,

@@ -183,11 +183,8 @@ var (
 			"has ended already stays as it is.",
 		Errors: []error{ErrQuestionNotFound},
 	}
-	ReadDocument = schema.Operation[schema.None, schema.None, schema.Document]{
-		ID: "readDocument", Route: "GET /openapi.json", Function: "agentapi", Caller: schema.CallerAnyone,
-		Summary: "Read this API's OpenAPI document",
-		Detail:  "Returns the description of all routes, those of people included.",
-	}
+	ReadDocument = schema.DocumentOperation("GET /openapi.json", "agentapi",
+		"Returns the description of all routes, those of people included.")
 )
 
 // returns describes the read of a question in the document.

@@ -110,11 +110,7 @@ var (
 		Summary: "List one's profiles, newest first",
 		Detail:  "Returns a page of the caller's profiles, one for each evaluated attempt.",
 	}
-	ReadDocument = schema.Operation[schema.None, schema.None, schema.Document]{
-		ID: "readDocument", Route: "GET /openapi.json", Function: "clarityapi", Caller: schema.CallerAnyone,
-		Summary: "Read this API's OpenAPI document",
-		Detail:  "Returns the description of all routes.",
-	}
+	ReadDocument = schema.DocumentOperation("GET /openapi.json", "clarityapi", "Returns the description of all routes.")
 )
 
 // Operations are all operations, in the order of their routes.

@@ -234,16 +234,9 @@ var (
 
 // The operations that say what the API is.
 var (
-	ReadDocument = schema.Operation[schema.None, schema.None, schema.Document]{
-		ID: "readDocument", Route: "GET /openapi.json", Function: "lingibleapi", Caller: schema.CallerAnyone,
-		Summary: "Read this API's OpenAPI document",
-		Detail:  "Returns the description of all routes.",
-	}
-	ReadHealth = schema.Operation[schema.None, schema.None, schema.Health]{
-		ID: "readHealth", Route: "GET /health", Function: "lingibleapi", Caller: schema.CallerAnyone,
-		Summary: "See that the API answers",
-		Detail:  "Answers while the API is up.",
-	}
+	ReadDocument = schema.DocumentOperation("GET /openapi.json", "lingibleapi",
+		"Returns the description of all routes.")
+	ReadHealth = schema.HealthOperation("GET /health", "lingibleapi", "Answers while the API is up.")
 )
 
 // Operations are all operations, in the order of their routes.

@@ -127,16 +127,9 @@ var (
 
 // The operations that say what the API is.
 var (
-	ReadDocument = schema.Operation[schema.None, schema.None, schema.Document]{
-		ID: "readDocument", Route: "GET /api/v1/openapi.json", Function: "todoapi", Caller: schema.CallerAnyone,
-		Summary: "Read this API's OpenAPI document",
-		Detail:  "Returns the description of all routes.",
-	}
-	ReadHealth = schema.Operation[schema.None, schema.None, schema.Health]{
-		ID: "readHealth", Route: "GET /health", Function: "todoapi", Caller: schema.CallerAnyone,
-		Summary: "See that the API answers",
-		Detail:  "Answers, without looking at the table.",
-	}
+	ReadDocument = schema.DocumentOperation("GET /api/v1/openapi.json", "todoapi",
+		"Returns the description of all routes.")
+	ReadHealth = schema.HealthOperation("GET /health", "todoapi", "Answers, without looking at the table.")
 )
 
 // Operations are all operations, in the order of their routes.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -33,8 +32,7 @@ type Secrets struct {
 
 // versionKey is a key in the Guards table.
 func versionKey(agentID string) []any {
-	digest := sha256.Sum256([]byte(agentID))
-	return []any{"WEBHOOKS#" + hex.EncodeToString(digest[:])}
+	return []any{fmt.Sprintf("WEBHOOKS#%x", sha256.Sum256([]byte(agentID)))}
 }
 
 // version reads which secret of an agent is the present one; the zero value: the agent has rotated none.

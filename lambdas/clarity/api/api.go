@@ -17,21 +17,16 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
-// server has the routes with their operations.
-type server struct {
-	*httpapi.Server
-	service *service.Service
-}
-
 // Handler returns the handler of all routes of the platform. s carries requests out. config has the idempotency keys,
 // each user's a scope of its own, and a WorkTime from which the leases of keys and evaluations follow; its other fields
 // are optional.
 func Handler(s *service.Service, config httpapi.Config) *kit.API {
 	config.Platform, config.Admit, config.Idempotency.Claim = s.Platform(), admit(s), idempotency.WithWrite
-	served := &server{httpapi.New(config), s}
-	served.bindAttempts()
-	served.bindOthers()
-	return served.Handler()
+	server := httpapi.New(config)
+	bindAttempts(server, s)
+	bindOthers(server, s)
+	httpapi.BindDocument(server, clarity.ReadDocument)
+	return server.Handler()
 }
 
 // admit lets a user who is being deleted change nothing.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
@@ -19,71 +20,70 @@ import (
 // requestBy is a request without a body.
 type requestBy[P any] = httpapi.Request[P, schema.None]
 
-func (s *server) bindAttempts() {
-	httpapi.BindWork(s.Server, clarity.CreateAttempt, httpapi.Work[schema.None, clarity.Submission, clarity.Attempt]{
+func bindAttempts(server *httpapi.Server, s *service.Service) {
+	httpapi.BindWork(server, clarity.CreateAttempt, httpapi.Work[schema.None, clarity.Submission, clarity.Attempt]{
 		Do: func(ctx context.Context, r httpapi.Request[schema.None, clarity.Submission]) (clarity.Attempt, error) {
 			id, err := attemptID(ctx, r.Body)
 			if err != nil {
 				return clarity.Attempt{}, err
 			}
-			a, err := s.service.Submit(ctx, r.Caller.ID, id, r.Body)
-			return a, s.orNone(ctx, err)
+			a, err := s.Submit(ctx, r.Caller.ID, id, r.Body)
+			return a, orNone(ctx, s, err)
 		},
 		Answer: func(a clarity.Attempt) (int, any) { return http.StatusCreated, withoutAnswers(a) },
 	})
-	httpapi.BindWork(s.Server, clarity.SaveAttempt, httpapi.Work[clarity.AttemptParams, clarity.Save, clarity.Attempt]{
+	httpapi.BindWork(server, clarity.SaveAttempt, httpapi.Work[clarity.AttemptParams, clarity.Save, clarity.Attempt]{
 		Do: func(ctx context.Context,
 			r httpapi.Request[clarity.AttemptParams, clarity.Save]) (clarity.Attempt, error) {
 			return httpapi.IfMatch(ctx, func(version int) (clarity.Attempt, error) {
-				return s.service.Save(ctx, r.Caller.ID, r.Params.ID, r.Body, version,
+				return s.Save(ctx, r.Caller.ID, r.Params.ID, r.Body, version,
 					idempotency.ClaimFrom(ctx) != nil)
 			})
 		},
 		Answer: func(a clarity.Attempt) (int, any) { return http.StatusOK, withoutAnswers(a) },
 	})
-	httpapi.Bind(s.Server, clarity.ListAttempts,
+	httpapi.Bind(server, clarity.ListAttempts,
 		func(ctx context.Context, r requestBy[clarity.PageParams]) (clarity.AttemptList, error) {
-			return s.service.Attempts(ctx, r.Caller.ID, r.Params.Limit, r.Params.NextToken)
+			return s.Attempts(ctx, r.Caller.ID, r.Params.Limit, r.Params.NextToken)
 		})
-	httpapi.Bind(s.Server, clarity.ReadAttempt,
+	httpapi.Bind(server, clarity.ReadAttempt,
 		func(ctx context.Context, r requestBy[clarity.AttemptParams]) (clarity.Attempt, error) {
-			return s.service.Attempt(ctx, r.Caller.ID, r.Params.ID)
+			return s.Attempt(ctx, r.Caller.ID, r.Params.ID)
 		})
-	httpapi.Bind(s.Server, clarity.EvaluateAttempt,
+	httpapi.Bind(server, clarity.EvaluateAttempt,
 		func(ctx context.Context, r requestBy[clarity.AttemptParams]) (clarity.Attempt, error) {
-			a, err := s.service.Evaluate(ctx, r.Caller.ID, r.Params.ID)
+			a, err := s.Evaluate(ctx, r.Caller.ID, r.Params.ID)
 			return withoutAnswers(a), err
 		})
 }
 
-func (s *server) bindOthers() {
-	httpapi.Bind(s.Server, clarity.ListScenarios,
+func bindOthers(server *httpapi.Server, s *service.Service) {
+	httpapi.Bind(server, clarity.ListScenarios,
 		func(ctx context.Context, r requestBy[clarity.ScenariosParams]) (clarity.ScenarioList, error) {
-			found, err := s.service.Scenarios.Active(ctx, r.Params.Difficulty)
+			found, err := s.Scenarios.Active(ctx, r.Params.Difficulty)
 			return clarity.ScenarioList{Scenarios: append([]clarity.Scenario{}, found...)}, err
 		})
-	httpapi.Bind(s.Server, clarity.ReadScenario,
+	httpapi.Bind(server, clarity.ReadScenario,
 		func(ctx context.Context, r requestBy[clarity.ScenarioParams]) (clarity.Scenario, error) {
-			scenario, err := s.service.Scenarios.Scenario(ctx, r.Params.ID)
-			return scenario, s.orNone(ctx, err)
+			scenario, err := s.Scenarios.Scenario(ctx, r.Params.ID)
+			return scenario, orNone(ctx, s, err)
 		})
-	httpapi.Bind(s.Server, clarity.ReadProfile,
+	httpapi.Bind(server, clarity.ReadProfile,
 		func(ctx context.Context, r requestBy[schema.None]) (clarity.Profile, error) {
-			return s.service.LatestProfile(ctx, r.Caller.ID)
+			return s.LatestProfile(ctx, r.Caller.ID)
 		})
-	httpapi.Bind(s.Server, clarity.ListProfiles,
+	httpapi.Bind(server, clarity.ListProfiles,
 		func(ctx context.Context, r requestBy[clarity.PageParams]) (clarity.ProfileList, error) {
-			return s.service.Profiles(ctx, r.Caller.ID, r.Params.Limit, r.Params.NextToken)
+			return s.Profiles(ctx, r.Caller.ID, r.Params.Limit, r.Params.NextToken)
 		})
-	httpapi.Bind(s.Server, clarity.ExportData,
+	httpapi.Bind(server, clarity.ExportData,
 		func(ctx context.Context, r requestBy[clarity.PageParams]) (clarity.Data, error) {
-			return s.service.Data(ctx, r.Caller.ID, r.Params.Limit, r.Params.NextToken)
+			return s.Data(ctx, r.Caller.ID, r.Params.Limit, r.Params.NextToken)
 		})
-	httpapi.Bind(s.Server, clarity.DeleteUser,
+	httpapi.Bind(server, clarity.DeleteUser,
 		func(ctx context.Context, r requestBy[schema.None]) (clarity.Deletion, error) {
-			return clarity.Deletion{Status: "deleting"}, s.service.DeleteUser(ctx, r.Caller.ID)
+			return clarity.Deletion{Status: "deleting"}, s.DeleteUser(ctx, r.Caller.ID)
 		})
-	httpapi.BindDocument(s.Server, clarity.ReadDocument)
 }
 
 // attemptID is the id of the attempt that a request makes, the same in each attempt at a request with
@@ -110,11 +110,11 @@ func withoutAnswers(a clarity.Attempt) clarity.Attempt {
 }
 
 // orNone makes [clarity.ErrScenarioNotFound] say so if no scenario is active at all.
-func (s *server) orNone(ctx context.Context, err error) error {
+func orNone(ctx context.Context, s *service.Service, err error) error {
 	if !errors.Is(err, clarity.ErrScenarioNotFound) {
 		return err
 	}
-	if list, failed := s.service.Scenarios.Active(ctx, ""); failed == nil && len(list) == 0 {
+	if list, failed := s.Scenarios.Active(ctx, ""); failed == nil && len(list) == 0 {
 		return clarity.ErrNoScenarios
 	}
 	return err

@@ -18,12 +18,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
-// server has the routes with their operations.
-type server struct {
-	*httpapi.Server
-	service *service.Service
-}
-
 // Handler returns the handler of all routes of the platform. s carries requests out. config has the idempotency keys,
 // each user's a scope of its own, the limiter, and a WorkTime from which the leases of keys follow; its other fields
 // are optional.
@@ -32,14 +26,14 @@ func Handler(s *service.Service, config httpapi.Config) *kit.API {
 	config.Idempotency.Keys, config.Idempotency.Claim = userKeys{config.Idempotency.Keys}, idempotency.WithWrite
 	// The operations read and write tables, ask models, and read the lexicon of Amazon S3.
 	config.CountWhileReading = true
-	served := &server{httpapi.New(config), s}
-	served.bindUsers()
-	served.bindTranslations()
-	served.bindSlang()
-	served.bindQuiz()
-	httpapi.BindHealth(served.Server, lingible.ReadHealth)
-	httpapi.BindDocument(served.Server, lingible.ReadDocument)
-	return served.Handler()
+	server := httpapi.New(config)
+	bindUsers(server, s)
+	bindTranslations(server, s)
+	bindSlang(server, s)
+	bindQuiz(server, s)
+	httpapi.BindHealth(server, lingible.ReadHealth)
+	httpapi.BindDocument(server, lingible.ReadDocument)
+	return server.Handler()
 }
 
 type callerKey struct{}

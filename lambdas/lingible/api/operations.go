@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -16,92 +17,92 @@ type (
 	none               = schema.None
 )
 
-func (s *server) bindTranslations() {
-	httpapi.Bind(s.Server, lingible.Translate,
+func bindTranslations(server *httpapi.Server, s *service.Service) {
+	httpapi.Bind(server, lingible.Translate,
 		func(ctx context.Context, r requestWith[lingible.TranslationInput]) (lingible.ChargedTranslation, error) {
-			return s.service.Translate(ctx, callerFrom(ctx), r.Body)
+			return s.Translate(ctx, callerFrom(ctx), r.Body)
 		})
-	httpapi.Bind(s.Server, lingible.ListTranslations,
+	httpapi.Bind(server, lingible.ListTranslations,
 		func(ctx context.Context, r requestBy[lingible.PageParams]) (lingible.TranslationList, error) {
-			return s.service.Translations(ctx, callerFrom(ctx), r.Params.Limit, r.Params.Cursor)
+			return s.Translations(ctx, callerFrom(ctx), r.Params.Limit, r.Params.Cursor)
 		})
-	httpapi.Bind(s.Server, lingible.DeleteTranslation,
+	httpapi.Bind(server, lingible.DeleteTranslation,
 		func(ctx context.Context, r requestBy[lingible.TranslationParams]) (none, error) {
-			return none{}, s.service.DeleteTranslation(ctx, r.Caller.ID, r.Params.ID)
+			return none{}, s.DeleteTranslation(ctx, r.Caller.ID, r.Params.ID)
 		})
-	httpapi.Bind(s.Server, lingible.DeleteTranslations, func(ctx context.Context, r request) (none, error) {
-		return none{}, s.service.DeleteTranslations(ctx, r.Caller.ID)
+	httpapi.Bind(server, lingible.DeleteTranslations, func(ctx context.Context, r request) (none, error) {
+		return none{}, s.DeleteTranslations(ctx, r.Caller.ID)
 	})
 }
 
-func (s *server) bindUsers() {
-	httpapi.Bind(s.Server, lingible.ReadUser, func(ctx context.Context, _ request) (lingible.User, error) {
-		return s.service.Profile(ctx, callerFrom(ctx))
+func bindUsers(server *httpapi.Server, s *service.Service) {
+	httpapi.Bind(server, lingible.ReadUser, func(ctx context.Context, _ request) (lingible.User, error) {
+		return s.Profile(ctx, callerFrom(ctx))
 	})
-	httpapi.Bind(s.Server, lingible.ReadUsage, func(ctx context.Context, _ request) (lingible.Balance, error) {
-		return s.service.Balance(ctx, callerFrom(ctx))
+	httpapi.Bind(server, lingible.ReadUsage, func(ctx context.Context, _ request) (lingible.Balance, error) {
+		return s.Balance(ctx, callerFrom(ctx))
 	})
-	httpapi.Bind(s.Server, lingible.UpgradeUser, func(ctx context.Context, _ request) (lingible.User, error) {
-		return s.service.Upgrade(ctx, callerFrom(ctx))
+	httpapi.Bind(server, lingible.UpgradeUser, func(ctx context.Context, _ request) (lingible.User, error) {
+		return s.Upgrade(ctx, callerFrom(ctx))
 	})
-	httpapi.Bind(s.Server, lingible.DeleteUser,
+	httpapi.Bind(server, lingible.DeleteUser,
 		func(ctx context.Context, _ requestWith[lingible.AccountDeletion]) (lingible.AccountStatus, error) {
-			return lingible.AccountStatus{Status: lingible.Deleting}, s.service.DeleteAccount(ctx, callerFrom(ctx))
+			return lingible.AccountStatus{Status: lingible.Deleting}, s.DeleteAccount(ctx, callerFrom(ctx))
 		})
 }
 
-func (s *server) bindSlang() {
-	httpapi.Bind(s.Server, lingible.SubmitTerm,
+func bindSlang(server *httpapi.Server, s *service.Service) {
+	httpapi.Bind(server, lingible.SubmitTerm,
 		func(ctx context.Context, r requestWith[lingible.Proposal]) (lingible.Submission, error) {
-			return s.service.Submit(ctx, callerFrom(ctx), r.Body)
+			return s.Submit(ctx, callerFrom(ctx), r.Body)
 		})
-	httpapi.Bind(s.Server, lingible.ListOwnSubmissions,
+	httpapi.Bind(server, lingible.ListOwnSubmissions,
 		func(ctx context.Context, r requestBy[lingible.PageParams]) (lingible.SubmissionList, error) {
-			return s.service.OwnSubmissions(ctx, r.Caller.ID, r.Params.Limit, r.Params.Cursor)
+			return s.OwnSubmissions(ctx, r.Caller.ID, r.Params.Limit, r.Params.Cursor)
 		})
-	httpapi.Bind(s.Server, lingible.ListOpenSubmissions,
+	httpapi.Bind(server, lingible.ListOpenSubmissions,
 		func(ctx context.Context, r requestBy[lingible.PageParams]) (lingible.SubmissionList, error) {
-			return s.service.OpenSubmissions(ctx, r.Params.Limit, r.Params.Cursor)
+			return s.OpenSubmissions(ctx, r.Params.Limit, r.Params.Cursor)
 		})
-	httpapi.Bind(s.Server, lingible.VoteForSubmission,
+	httpapi.Bind(server, lingible.VoteForSubmission,
 		func(ctx context.Context, r requestBy[lingible.SubmissionParams]) (lingible.Vote, error) {
-			return s.service.Vote(ctx, callerFrom(ctx), r.Params.ID)
+			return s.Vote(ctx, callerFrom(ctx), r.Params.ID)
 		})
-	httpapi.Bind(s.Server, lingible.ApproveSubmission,
+	httpapi.Bind(server, lingible.ApproveSubmission,
 		func(ctx context.Context, r requestBy[lingible.SubmissionParams]) (lingible.Submission, error) {
-			return s.service.Approve(ctx, r.Caller.ID, r.Params.ID)
+			return s.Approve(ctx, r.Caller.ID, r.Params.ID)
 		})
-	httpapi.Bind(s.Server, lingible.RejectSubmission,
+	httpapi.Bind(server, lingible.RejectSubmission,
 		func(ctx context.Context, r requestBy[lingible.SubmissionParams]) (lingible.Submission, error) {
-			return s.service.Reject(ctx, r.Caller.ID, r.Params.ID)
+			return s.Reject(ctx, r.Caller.ID, r.Params.ID)
 		})
-	httpapi.Bind(s.Server, lingible.ListTrends,
+	httpapi.Bind(server, lingible.ListTrends,
 		func(ctx context.Context, r requestBy[lingible.TrendParams]) (lingible.TrendList, error) {
-			trends, err := s.service.Trends(ctx, callerFrom(ctx), lingible.TrendQuery{Category: r.Params.Category,
+			trends, err := s.Trends(ctx, callerFrom(ctx), lingible.TrendQuery{Category: r.Params.Category,
 				ActiveOnly: r.Params.ActiveOnly, Limit: r.Params.Limit})
 			return lingible.TrendList{Trends: append([]lingible.Trend{}, trends...)}, err
 		})
 }
 
-func (s *server) bindQuiz() {
-	httpapi.Bind(s.Server, lingible.AskQuestion,
+func bindQuiz(server *httpapi.Server, s *service.Service) {
+	httpapi.Bind(server, lingible.AskQuestion,
 		func(ctx context.Context, r requestBy[lingible.QuestionParams]) (lingible.QuizQuestion, error) {
-			return s.service.AskQuestion(ctx, callerFrom(ctx), r.Params.Difficulty, r.Params.Category)
+			return s.AskQuestion(ctx, callerFrom(ctx), r.Params.Difficulty, r.Params.Category)
 		})
-	httpapi.Bind(s.Server, lingible.AnswerQuestion,
+	httpapi.Bind(server, lingible.AnswerQuestion,
 		func(ctx context.Context, r requestWith[lingible.QuizSelection]) (lingible.QuizAnswer, error) {
-			return s.service.AnswerQuestion(ctx, callerFrom(ctx), r.Body.SessionID, r.Body.QuestionID, r.Body.Selected)
+			return s.AnswerQuestion(ctx, callerFrom(ctx), r.Body.SessionID, r.Body.QuestionID, r.Body.Selected)
 		})
-	httpapi.Bind(s.Server, lingible.ReadQuiz,
+	httpapi.Bind(server, lingible.ReadQuiz,
 		func(ctx context.Context, r requestBy[lingible.QuizParams]) (lingible.QuizProgress, error) {
-			return s.service.QuizProgress(ctx, callerFrom(ctx), r.Params.SessionID)
+			return s.QuizProgress(ctx, callerFrom(ctx), r.Params.SessionID)
 		})
-	httpapi.Bind(s.Server, lingible.EndQuiz,
+	httpapi.Bind(server, lingible.EndQuiz,
 		func(ctx context.Context, r requestWith[lingible.QuizID]) (lingible.QuizProgress, error) {
-			return s.service.EndQuiz(ctx, callerFrom(ctx), r.Body.SessionID)
+			return s.EndQuiz(ctx, callerFrom(ctx), r.Body.SessionID)
 		})
-	httpapi.Bind(s.Server, lingible.ReadQuizHistory,
+	httpapi.Bind(server, lingible.ReadQuizHistory,
 		func(ctx context.Context, _ request) (lingible.QuizHistory, error) {
-			return s.service.QuizHistory(ctx, callerFrom(ctx))
+			return s.QuizHistory(ctx, callerFrom(ctx))
 		})
 }
