@@ -34,7 +34,7 @@ func add(t interface{ Fatal(...any) }, all []clarity.Profile, attempt clarity.At
 		}
 	}
 	var preceding clarity.Profile
-	if at > 0 {
+	if at > 0 && at == len(all) {
 		preceding = all[at-1]
 	}
 	made, err := clarity.AddAttempt(attempt, preceding, all[at:])
