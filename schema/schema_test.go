@@ -380,6 +380,8 @@ func TestValidateTakesWhatIsMeant(t *testing.T) {
 	t.Parallel()
 	p := minimal()
 	p.Database.AccessPatterns[1].Functions, p.Database.AccessPatterns[1].Offered = nil, true
+	p.Database.AccessPatterns = append(p.Database.AccessPatterns,
+		schema.BatchGetItem.Pattern("Each", "", "Items.").Across("Notes").ForOthers())
 	for name, trigger := range triggers {
 		p.Functions = append(p.Functions, schema.Function{Name: name, Trigger: trigger, Timeout: 5 * time.Second})
 	}
