@@ -233,7 +233,7 @@ func (c *comparison) audience(old, changed *resource) {
 	before, after := values(old.at("JwtConfiguration", "Audience")), values(changed.at("JwtConfiguration", "Audience"))
 	by := "JwtConfiguration of " + changed.constructPath()
 	got := gains()(before, after)
-	if len(after) == 0 && len(before) > 0 {
+	if len(after) == 0 {
 		got = "is no longer asked for"
 	}
 	if len(before) > 0 && got != "" {
