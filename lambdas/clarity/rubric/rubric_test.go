@@ -226,10 +226,10 @@ func TestRules(t *testing.T) {
 			"Perhaps the bus brought the drinkers of the old town home, or maybe the pubs sent them there. I cannot " +
 				"tell whether the assaults perhaps moved to Sundays, and some of the victims stayed silent. The " +
 				"students of the town possibly walk home in larger groups."},
-		"the same limit without the habit": {clarity.Humility, 2,
-			"The bus brought the drinkers of the old town home, or the pubs sent them there. I cannot tell whether " +
-				"the assaults moved to Sundays, and some of the victims stayed silent. The students of the town walk " +
-				"home in larger groups."},
+		"the same limit, and a hedge in twelve words": {clarity.Humility, 2,
+			"Perhaps the bus brought the drinkers of the old town home, or maybe the pubs sent them there. I cannot " +
+				"tell whether the assaults perhaps moved to Sundays, and some of the victims stayed silent. The " +
+				"students of the town possibly walk home in larger groups at night."},
 		"certainty costs a point": {clarity.Humility, 1,
 			"The bus is obviously popular with students on Fridays. There is no doubt that the assaults fell. We " +
 				"cannot tell whether the fall began in March, before the pubs changed their hours."},
@@ -251,12 +251,16 @@ func TestRules(t *testing.T) {
 		"what the question does not ask": {clarity.Relevance, 2,
 			"The bus is painted yellow, and its drivers greet every passenger by name. On Fridays the pubs fill " +
 				"early with students. The police station closes on Saturdays for cleaning."},
+		"the question asks for it": {clarity.Evidence, 3,
+			"The pubs closed an hour earlier in March because the council wanted quiet streets, so fewer drinkers met " +
+				"the students of the college on their walk home past the station."},
 		"sentences without an end": {clarity.ClarityOfThought, 3, endless},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if j := judge(t, scenario, c.answer); scoreOf(j, c.dimension).Score != c.want {
-				t.Errorf("got %d, want %d\n%s", scoreOf(j, c.dimension).Score, c.want, explain(j))
+			j := judge(t, scenario, c.answer)
+			if got := scoreOf(j, c.dimension); got.Score != c.want || got.Uncertain && c.dimension == clarity.Evidence {
+				t.Errorf("got %d, want %d\n%s", got.Score, c.want, explain(j))
 			}
 		})
 	}
