@@ -246,7 +246,7 @@ func (r *reading) sensible(before, m match, i int, at uint64) match {
 		if m.object > 0 && s.pos != lingible.Verb {
 			continue
 		}
-		if before.n == 0 && before.sure == 0 {
+		if before.sure == 0 {
 			before.sure = kept
 		}
 		m.sense, m.sure = s, r.fits(s, i, m.n)
