@@ -129,6 +129,15 @@ func TestExchangesAreBounded(t *testing.T) {
 	if details, ok := r.Request(id(1 << 20)); !ok || details.Sent.Headers == nil {
 		t.Error("what is gone counts")
 	}
+	// 7,000 failures with a code and a message of 4 KB are 56 MB.
+	long := strings.Repeat("x", 4<<10)
+	for n := range 7000 {
+		exchange(t, r, id(1<<21+n), 422, trace.Content{},
+			trace.Content{Body: []byte(`{"code":"` + long + `","message":"` + long + `"}`)})
+	}
+	if _, ok := r.Request(id(1 << 21)); ok {
+		t.Error("what failures say does not count")
+	}
 }
 
 func TestNewestLines(t *testing.T) {

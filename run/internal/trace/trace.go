@@ -230,12 +230,10 @@ func (r *Recorder) Begin(ctx context.Context, id string, origin Origin) (context
 
 func (r *Recorder) beginLocked(id string, origin Origin) *request {
 	r.seq++
-	kept := &request{Origin: origin, seq: r.seq, id: id, at: r.now(), running: true,
-		size: 300 + len(id) + len(origin.Path) + len(origin.Route) + len(origin.Event) + len(origin.From)}
+	kept := &request{Origin: origin, seq: r.seq, id: id, at: r.now(), running: true}
 	r.requests = append(r.requests, kept)
 	r.byRequest[id] = kept
-	r.size += kept.size
-	r.evictLocked()
+	r.growLocked(kept, 300+len(id)+len(origin.Path)+len(origin.Route)+len(origin.Event)+len(origin.From))
 	r.tellLocked(func() Event { return Event{Type: "request", Data: kept.summary(), id: r.seq} })
 	return kept
 }

@@ -215,10 +215,11 @@ func TestSearch(t *testing.T) {
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	r := trace.New(trace.Options{})
-	for n := range trace.MaxRequests + 10 {
+	for n := range trace.MaxRequests + 9 {
 		f := r.Invoke(t.Context(), id(n), "f", "f", 0)
 		f.End("")
 	}
+	r.Begin(t.Context(), "open", trace.Origin{})
 	if _, ok := r.Request(id(9)); ok {
 		t.Error("the oldest are kept")
 	}
