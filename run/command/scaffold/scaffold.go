@@ -223,11 +223,8 @@ func (p Project) render() (map[string][]byte, error) {
 				return err
 			}
 			content, err := renderFile(source, n)
-			if err != nil {
-				return err
-			}
 			name := destination(strings.TrimPrefix(source, part+"/"), n)
-			if name == "go.mod" && p.Checkout != "" {
+			if err == nil && name == "go.mod" && p.Checkout != "" {
 				content, err = replaceLibrary(content, p.Checkout)
 			}
 			contents[name] = content
