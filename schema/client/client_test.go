@@ -270,6 +270,14 @@ func TestNoAnswer(t *testing.T) {
 	if _, err := to.Send(t.Context(), "POST", "/", nil, make(chan int)); err == nil {
 		t.Error("a body that is no JSON is sent")
 	}
+	server := &told{status: http.StatusOK}
+	to = server.start(t)
+	for _, n := range []int{64 << 20, 64<<20 + 1} {
+		server.body = strings.Repeat(" ", n)
+		if _, err := to.Send(t.Context(), "GET", "/", nil, nil); (err == nil) != (n == 64<<20) {
+			t.Errorf("got %v of an answer of %d bytes, want an error if it has more than 64 MB", err, n)
+		}
+	}
 }
 
 func Example() {
