@@ -252,8 +252,8 @@ func TestRules(t *testing.T) {
 			"The bus is painted yellow, and its drivers greet every passenger by name. On Fridays the pubs fill " +
 				"early with students. The police station closes on Saturdays for cleaning."},
 		"the question asks for it": {clarity.Evidence, 3,
-			"The pubs closed an hour earlier in March because the council wanted quiet streets, so fewer drinkers met " +
-				"the students of the college on their walk home past the station."},
+			"The pubs closed an hour earlier in March because the council wanted quiet streets, so fewer drinkers " +
+				"met the students of the college on their walk home past the station."},
 		"sentences without an end": {clarity.ClarityOfThought, 3, endless},
 	} {
 		t.Run(name, func(t *testing.T) {
