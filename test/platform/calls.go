@@ -85,9 +85,8 @@ func (s *Suite) measured(t testing.TB, target *Target) (routes.Measured, *routes
 	if err != nil {
 		t.Fatal(err)
 	}
-	return measured, routes.NewRun(target.Run.URL(""), target.Run.ConsoleURL(), func(context.Context, string) error {
-		return s.Seed(t, target)
-	})
+	return measured, &routes.Run{API: target.Run.URL(""), Console: target.Run.ConsoleURL(),
+		Seed: func(context.Context, string) error { return s.Seed(t, target) }}
 }
 
 // checkTraces checks that the record of the run has the access pattern of every call of DynamoDB, one that the schema

@@ -113,7 +113,7 @@ func requestOf(
 	ctx context.Context, measured routes.Measured, runner *routes.Run, key string,
 ) (r routes.Request, ok bool, err error) {
 	for _, route := range measured.Routes {
-		if route.Method+" "+route.Path == key && route.Status < http.StatusBadRequest {
+		if route.Operation.Route == key && route.Status < http.StatusBadRequest {
 			r, err := route.Prepare(ctx, runner)
 			return r, err == nil, err
 		}

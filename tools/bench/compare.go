@@ -131,7 +131,7 @@ func (b *bench) comparePlatform(ctx context.Context, shared *engine.Engine, p pl
 	if err != nil {
 		return err
 	}
-	recorded := routes.NewRun(traced.URL(""), traced.ConsoleURL(), b.seed(traced.ConsoleURL()))
+	recorded := &routes.Run{API: traced.URL(""), Console: traced.ConsoleURL(), Seed: b.seed(traced.ConsoleURL())}
 	var sides []*side
 	for _, name := range []string{"cdk", "plain"} {
 		l, err := b.runLocalOf(ctx, name+".out", b.root, func(string) {}, withoutData, "--stack", p.stack(),
@@ -500,8 +500,8 @@ type replayer struct {
 func (r *replayer) client(_ routes.Route, traced []routes.Traced) (client, error) {
 	requests := make([]replay.Request, len(traced))
 	for i, t := range traced {
-		requests[i] = replay.Request{Stages: make([][]replay.Call, t.Stages()), Status: t.Exchange.Status,
-			Answer: string(t.Exchange.Answer)}
+		requests[i] = replay.Request{Stages: make([][]replay.Call, t.Stages()), Status: t.Exchange.Reply.Status,
+			Answer: string(t.Exchange.Reply.Body)}
 		for _, c := range t.Calls {
 			stage := &requests[i].Stages[c.Stage-1]
 			*stage = append(*stage, replay.Call{Operation: c.Operation, Input: c.Body})
@@ -526,7 +526,9 @@ func (r *replayer) client(_ routes.Route, traced []routes.Traced) (client, error
 				return r.direct(ctx, slices.Concat(traced[i-1].Others, traced[i].Prepared))
 			}
 			exchange := traced[i].Exchange
-			return prepare, func(ctx context.Context) error { return r.send(ctx, file, i, exchange, exchange.Status) }
+			return prepare, func(ctx context.Context) error {
+				return r.send(ctx, file, i, exchange, exchange.Reply.Status)
+			}
 		},
 		finish: func(ctx context.Context) error { return r.direct(ctx, traced[len(traced)-1].Others) },
 	}, os.WriteFile(file, content, 0o600)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/parquet-go/parquet-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
@@ -46,7 +48,11 @@ func (b *bench) delays(ctx context.Context, l *local, p platform) error {
 	if len(names) != 1 {
 		return fmt.Errorf("the stack has %d buckets, want the lake's", len(names))
 	}
-	change := p.Change(l.Run)
+	client := p.Client(l.Run, p.Change)
+	change := func(ctx context.Context) (string, error) {
+		known, err := client(ctx, nil)
+		return fmt.Sprint(known[p.LakeTable.ID]), err
+	}
 	landing := &landing{local: l, bucket: names[0].Name, table: p.LakeTable, seen: map[string]bool{},
 		landed: map[string]time.Time{}}
 	// The first change starts the writer.
@@ -158,16 +164,16 @@ func (w *landing) look(ctx context.Context) (found bool, err error) {
 		}
 		found = true
 		w.seen[o.Key] = true
-		content, err := w.local.Read(ctx, base+"/objects/"+o.Key)
-		if err != nil {
+		var content []byte
+		if err := w.local.Get(ctx, base+"/objects/"+o.Key, &content); err != nil {
 			return false, err
 		}
-		ids, err := w.table.IDs(content)
+		rows, err := parquet.Read[any](bytes.NewReader(content), int64(len(content)))
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", o.Key, err)
 		}
-		for _, id := range ids {
-			if w.landed[id].IsZero() {
+		for _, row := range rows {
+			if id := fmt.Sprint(row.(map[string]any)[w.table.ID]); w.landed[id].IsZero() {
 				w.landed[id] = now
 			}
 		}

@@ -225,14 +225,8 @@ func (b *bench) functions(ctx context.Context, l *local, p platform) error {
 	if err := l.Post(ctx, "/streams/flush", nil, nil); err != nil {
 		return err
 	}
-	var schedules []struct{ Name string }
-	if err := l.Get(ctx, "/schedules", &schedules); err != nil {
+	if err := l.Schedules(ctx); err != nil {
 		return err
-	}
-	for _, s := range schedules {
-		if err := l.Post(ctx, "/schedules/"+s.Name+"/run", nil, nil); err != nil {
-			return err
-		}
 	}
 	var functions []function
 	if err := l.Get(ctx, "/functions", &functions); err != nil {

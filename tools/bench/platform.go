@@ -51,7 +51,7 @@ func writeUnits(r routes.Route, c routes.Cost) float64 {
 // inOrigin is the origin's cost of the access patterns that the newest request of a route has made.
 func (p platform) inOrigin(ctx context.Context, l *local, r routes.Route) (string, error) {
 	var found struct{ Requests []struct{ ID string } }
-	search := url.QueryEscape(r.Method + " " + r.Path)
+	search := url.QueryEscape(r.Operation.Route)
 	if err := l.Get(ctx, "/requests?limit=1&search="+search, &found); err != nil || len(found.Requests) == 0 {
 		return "", err
 	}

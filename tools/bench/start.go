@@ -98,7 +98,7 @@ func (b *bench) runLocalOf(ctx context.Context, assembly, folder string, printed
 		case len(fields) > 1 && fields[0] == "DynamoDB":
 			l.dynamodb = fields[1]
 		case len(fields) > 1 && fields[0] == "console":
-			l.Run = routes.NewRun(api, fields[1], b.seed(fields[1]))
+			l.Run = &routes.Run{API: api, Console: fields[1], Seed: b.seed(fields[1])}
 		}
 	}
 	return nil, fmt.Errorf("onesynth local ended before it was ready: %w", cmd.Wait())

@@ -41,11 +41,12 @@ func (b *bench) webhookTimes(ctx context.Context, l *local, p platform, listener
 	})}
 	go func() { _ = endpoint.Serve(listener) }()
 	defer endpoint.Close()
-	change := p.Webhook(l.Run)
+	change := p.Client(l.Run, p.Webhook)
+	endpointOf := map[string]any{p.WebhookField: "http://" + listener.Addr().String()}
 	var times []time.Duration
 	// The first one starts the functions on the way.
 	for range 1 + webhookCount {
-		if err := change(ctx, "http://"+listener.Addr().String()); err != nil {
+		if _, err := change(ctx, endpointOf); err != nil {
 			return err
 		}
 		answered := time.Now()

@@ -1,9 +1,9 @@
 package routes
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -11,14 +11,15 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/client"
 )
 
 // Ask-a-Human's rate limits would end a load within the first second. So each client acts as
 // many agents and people at many addresses, each within its limits: less the ten calls of a preparation.
 const (
 	callsPerAgent, callsPerPerson, callsPerAddress = 50 - 10, 25 - 10, 250 - 10
-	// changesPerPerson are the changes of subscriptions in an hour, the first subscription aside.
-	changesPerPerson = 9
+	// changesPerPerson are the changes of subscriptions in an hour, with the first subscription.
+	changesPerPerson = 10
 )
 
 // The names of who asks, of who answers, and of where both are.
@@ -38,8 +39,8 @@ func (described) AskAHuman() Measured {
 	// A question, its place in the quota, and the answer under the key.
 	kept := Transaction{Items: 3, Indexed: 1}
 	hidden := Transaction{Items: 3, Indexed: 2}
-	m := Measured{
-		platform: askahuman.Platform(), identity: []string{agent, person},
+	return Measured{
+		platform: askahuman.Platform(), Webhook: askahuman.CloseQuestion, WebhookField: "callback_url",
 		identify: func(_ context.Context, c *caller) error { return identify(c, addresses) },
 		limits:   map[string]int{agent: callsPerAgent, person: callsPerPerson, address: callsPerAddress},
 		within: map[string][]string{
@@ -51,48 +52,48 @@ func (described) AskAHuman() Measured {
 			"report_id": askahuman.ReportAnswer, "subscription_id": askahuman.Subscribe,
 			"person": askahuman.ExportData,
 		},
-		bodies: map[string]func(*caller) given{
-			askahuman.AskQuestion.ID: func(c *caller) given {
-				question := given{"min_responses": 50}
-				if endpoint, ok := c.known["callback_url"]; ok {
-					question["callback_url"] = endpoint
-				}
-				return question
+		bodies: map[string]func(*caller, int) given{
+			askahuman.AskQuestion.ID: func(c *caller, _ int) given {
+				return given{"min_responses": 50, "callback_url": c.known["callback_url"]}
 			},
 			// An endpoint that there is not.
-			askahuman.TestWebhook.ID:  func(*caller) given { return given{"callback_url": "https://agent.invalid/"} },
-			askahuman.ChooseHandle.ID: func(*caller) given { return given{"handle": newHandle()} },
-			askahuman.Subscribe.ID: func(c *caller) given {
+			askahuman.TestWebhook.ID: func(*caller, int) given {
+				return given{"callback_url": "https://agent.invalid/"}
+			},
+			// Letters that spell no word that a name may not contain.
+			askahuman.ChooseHandle.ID: func(*caller, int) given {
+				return given{"handle": "Bench " + letters(12, "BDGHJKPT")}
+			},
+			askahuman.Subscribe.ID: func(c *caller, _ int) given {
 				c.known["fcm_token"] = rand.Text()
 				return nil
 			},
-			askahuman.RenewSubscription.ID: func(c *caller) given {
+			askahuman.RenewSubscription.ID: func(c *caller, _ int) given {
 				old := c.known["fcm_token"]
 				c.known["fcm_token"] = rand.Text()
 				return given{"old_fcm_token": old}
 			},
-			askahuman.ChangeSubscription.ID: func(c *caller) given {
-				return given{"min_interval_minutes": 10 + c.count("change")%50}
+			askahuman.ChangeSubscription.ID: func(_ *caller, n int) given {
+				return given{"min_interval_minutes": 10 + n%50}
 			},
-			askahuman.DecideReport.ID: func(c *caller) given { return given{"dismissed": c.count("decision")%2 == 1} },
-			askahuman.ResetHandle.ID:  func(c *caller) given { return given{"reset": c.count("reset")%2 == 1} },
-			askahuman.DecideBlock.ID:  func(*caller) given { return given{agent: "bench-" + rand.Text()} },
+			askahuman.DecideReport.ID: func(_ *caller, n int) given { return given{"dismissed": n%2 == 1} },
+			askahuman.ResetHandle.ID:  func(_ *caller, n int) given { return given{"reset": n%2 == 1} },
+			askahuman.DecideBlock.ID:  func(*caller, int) given { return given{agent: "bench-" + rand.Text()} },
 		},
 		Routes: []Route{
 			// It is refused, so that it needs no DynamoDB, and takes as long as the warm handler alone.
-			{Name: "warm", Of: askahuman.ListQuestions, Note: ", without DynamoDB", Status: http.StatusBadRequest,
-				anonymous: true},
+			{Name: "warm", Of: askahuman.ListQuestions, Note: ", without DynamoDB", Status: http.StatusBadRequest},
 			{Name: "ask", Of: askahuman.AskQuestion, Clients: allClients, InARow: true},
 			{Name: "once", Of: askahuman.AskQuestion, Note: ", with a key", Clients: allClients, Transaction: kept,
 				body: askOnce},
 			{Name: "tool", Of: mcp, Note: ", ask_human", Clients: allClients, Transaction: kept, Plain: "once",
-				send: askByTool},
+				body: tool("ask_human", askByTool), then: toolAnswered},
 			{Name: "answer", Of: askahuman.AnswerQuestion, Clients: allClients, fresh: anew},
 			{Name: "poll", Of: askahuman.ReadQuestion, Clients: allClients, has: answered},
 			{Name: "tool", Of: mcp, Note: ", check_question", Clients: allClients, Plain: "poll", has: answered,
-				send: func(ctx context.Context, c *caller) error {
-					return callTool(ctx, c, "check_question", given{"question_id": c.known["question_id"]})
-				}},
+				then: toolAnswered, body: tool("check_question", func(c *caller, _ int) given {
+					return given{"question_id": c.known["question_id"]}
+				})},
 			{Name: "feed", Of: askahuman.ListOpenQuestions, Clients: allClients,
 				Params: askahuman.FeedParams{PageParams: askahuman.PageParams{Limit: 20}}},
 			{Name: "mine", Of: askahuman.ListQuestions, Note: ", of 1", has: answered},
@@ -132,14 +133,6 @@ func (described) AskAHuman() Measured {
 			{Name: "block", Of: askahuman.DecideBlock},
 		},
 	}
-	m.Webhook = func(l *Run) func(context.Context, string) error {
-		c := newCaller(l, &m, Route{})
-		return func(ctx context.Context, endpoint string) error {
-			c.known["callback_url"] = endpoint
-			return c.do(ctx, askahuman.CloseQuestion)
-		}
-	}
-	return m
 }
 
 // identify makes the client an agent and a person, at a loopback address that no other client has.
@@ -164,48 +157,36 @@ func identify(c *caller, addresses *atomic.Uint32) error {
 	return nil
 }
 
-func askOnce(*caller) given { return given{"min_responses": 50, "idempotency_key": rand.Text()} }
-
-// callTool calls a tool of the Model Context Protocol.
-func callTool(ctx context.Context, c *caller, tool string, arguments map[string]any) error {
-	var answer struct {
-		Result struct {
-			StructuredContent json.RawMessage `json:"structuredContent"`
-		} `json:"result"`
-	}
-	err := c.send(ctx, mcp.Describe(), Route{}, given{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-		"params": map[string]any{"name": tool, "arguments": arguments}}, &answer)
-	if err == nil && answer.Result.StructuredContent == nil {
-		err = fmt.Errorf("the tool %s has refused its call", tool)
-	}
-	return err
-}
+func askOnce(*caller, int) given { return given{"min_responses": 50, "idempotency_key": rand.Text()} }
 
 // askByTool asks what the route asks that the tool stands for.
-func askByTool(ctx context.Context, c *caller) error {
-	question, err := Sample(askahuman.AskQuestion.Describe(), askOnce(c), c.known)
-	if err != nil {
-		return err
+func askByTool(c *caller, n int) given {
+	question, _ := Sample(askahuman.AskQuestion.Describe(), askOnce(c, n), c.known) // nil: the tool refuses it
+	return question
+}
+
+// tool calls a tool of the Model Context Protocol.
+func tool(name string, arguments func(*caller, int) given) func(*caller, int) given {
+	return func(c *caller, n int) given {
+		return given{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+			"params": given{"name": name, "arguments": arguments(c, n)}}
 	}
-	return callTool(ctx, c, "ask_human", question)
+}
+
+// toolAnswered checks that a tool has not refused its call.
+func toolAnswered(_ context.Context, _ *caller, reply client.Reply) error {
+	if !bytes.Contains(reply.Body, []byte(`"structuredContent"`)) {
+		return fmt.Errorf("got %v; want what the tool answers", reply)
+	}
+	return nil
 }
 
 // unsubscribe ends the subscription, and makes the client another person.
 func unsubscribe(ctx context.Context, c *caller) error {
 	var err error
 	if c.knows("subscription_id") {
-		err = c.do(ctx, askahuman.Unsubscribe)
+		err = c.call(ctx, askahuman.Unsubscribe)
 	}
 	c.forget(person)
 	return err
-}
-
-// newHandle returns a random name, which nobody has yet. It has no digits, and its letters spell no word that a name
-// may not contain.
-func newHandle() string {
-	letters := []byte(rand.Text()[:12])
-	for i, b := range letters {
-		letters[i] = "BDGHJKPT"[b%8]
-	}
-	return "Bench " + string(letters)
 }

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/client"
 )
@@ -33,25 +32,19 @@ type caller struct {
 	known map[string]any
 	// made are the values of the names of [Measured.makers], in the order in which they were made.
 	made map[string][]any
-	// used counts the requests since a name was made known, requests those of the route since the client is someone,
-	// and counts what bodies count.
+	// used counts the requests since a name was made known, and counts those of each operation.
 	used, counts map[string]int
-	requests     int
-	// operators are the Authorization of members of groups. key is that of a route whose requests have the same.
+	// operators are tokens of members of groups. key is that of a route whose requests have the same.
 	operators map[string]string
 	key       string
+	// answered, unless nil, gets each answered request.
+	answered func(Exchange)
 }
 
 func newCaller(run *Run, of *Measured, route Route) *caller {
 	return &caller{run: run, of: of, route: route, http: &http.Client{Transport: &http.Transport{}},
 		header: http.Header{}, known: map[string]any{}, made: map[string][]any{}, used: map[string]int{},
 		counts: map[string]int{}, operators: map[string]string{}}
-}
-
-// count counts something, from 1.
-func (c *caller) count(what string) int {
-	c.counts[what]++
-	return c.counts[what]
 }
 
 func (c *caller) knows(name string) bool { return c.known[name] != nil }
@@ -62,7 +55,11 @@ func (c *caller) forget(names ...string) {
 		delete(c.known, name)
 		delete(c.made, name)
 		delete(c.used, name)
-		c.forget(c.of.within[name]...)
+		for _, inner := range c.of.within[name] {
+			if c.made[inner] != nil {
+				c.forget(inner)
+			}
+		}
 	}
 }
 
@@ -78,33 +75,16 @@ func asUser(ctx context.Context, c *caller) error {
 	return err
 }
 
-// ready loads the initial data of the platform, once in a run, and makes the client someone.
-func (c *caller) ready(ctx context.Context) error {
-	if all := c.run.loaded; c.of.load != nil {
-		all.Do(func() { all.known, all.err = c.of.load(ctx, newCaller(c.run, &Measured{identify: asUser}, Route{})) })
-		if all.err != nil {
-			return all.err
-		}
-		maps.Copy(c.known, all.known)
-	}
-	return c.of.identify(ctx, c)
-}
-
-// prepare does what comes before a request of the client's route.
 func (c *caller) prepare(ctx context.Context) error {
-	r, d := c.route, c.route.Of.Describe()
-	if d.Caller == schema.CallerAnyone || r.anonymous {
+	r := c.route
+	if r.Operation.Caller == schema.CallerAnyone || r.Status != 0 {
 		time.Sleep(time.Millisecond) // below the APIs' throttle of 1,000 requests a second
 		return nil
 	}
 	for name, limit := range c.of.limits {
-		if c.used[name] >= limit {
+		if limit = cmp.Or(r.per, limit); limit > 0 && c.used[name] >= limit {
 			c.forget(name)
 		}
-	}
-	if c.requests++; r.per > 0 && c.requests > r.per {
-		c.requests = 1
-		c.forget(c.of.identity...)
 	}
 	c.forget(r.fresh...)
 	if err := c.need(ctx, r.has...); err != nil {
@@ -115,20 +95,23 @@ func (c *caller) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := c.need(ctx, c.needs(d)...); err != nil || !r.same || c.key != "" {
+	if err := c.need(ctx, c.needs(r.Operation)...); err != nil || !r.same || c.key != "" {
 		return err
 	}
 	c.key = rand.Text()
-	err := c.request(ctx)
+	err := c.do(ctx, r)
 	if err != nil {
 		c.key = "" // the first request is to come
 	}
 	return err
 }
 
-// need makes what there has to be, in this order: as many of a name as it stands there.
+// need makes the client someone, and makes what there has to be, in this order: as many of a name as it stands there.
 func (c *caller) need(ctx context.Context, names ...string) error {
-	if err := c.ready(ctx); err != nil {
+	if err := c.run.load(ctx, c.of.platform); err != nil {
+		return err
+	}
+	if err := c.of.identify(ctx, c); err != nil {
 		return err
 	}
 	times := map[string]int{}
@@ -138,7 +121,7 @@ func (c *caller) need(ctx context.Context, names ...string) error {
 		if !ok || c.knows(name) && (times[name] == 1 || len(c.made[name]) >= times[name]) {
 			continue
 		}
-		if err := c.do(ctx, maker); err != nil {
+		if err := c.call(ctx, maker); err != nil {
 			return err
 		}
 		if !c.knows(name) {
@@ -156,119 +139,129 @@ func (c *caller) needs(d schema.Description) []string {
 			names = append(names, c.alias(d, p))
 		}
 	}
-	fields := fieldsOf(d.Body())
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if required(fields[name]) || d.Variants != nil && slices.Contains(d.Variants[0].Required, name) {
-			names = append(names, name)
-		}
-	}
-	return slices.DeleteFunc(names, func(name string) bool {
-		maker, ok := c.of.makers[name]
-		return ok && maker.Describe().ID == d.ID
-	})
+	names = append(names, required(d, nil)...)
+	return slices.DeleteFunc(names, func(name string) bool { return c.makes(d, name) })
+}
+
+// makes reports whether the operation is the one that makes a name.
+func (c *caller) makes(d schema.Description, name string) bool {
+	maker, ok := c.of.makers[name]
+	return ok && maker.Describe().ID == d.ID
 }
 
 // alias is the name by which answers have what a parameter says: {id} after /attempts/ is attemptId or attempt_id.
 func (c *caller) alias(d schema.Description, p schema.Parameter) string {
-	before, _, _ := strings.Cut(d.Route, "/{"+p.Name+"}")
-	one := strings.TrimSuffix(before[strings.LastIndex(before, "/")+1:], "s")
+	before, _, _ := strings.Cut(d.Route, "s/{"+p.Name+"}")
+	one := before[strings.LastIndex(before, "/")+1:]
 	for _, name := range []string{one + "Id", one + "_id"} {
-		if p.Place == "path" && (c.of.makers[name] != nil || c.knows(name)) {
+		if c.of.makers[name] != nil {
 			return name
 		}
 	}
 	return p.Name
 }
 
-// do makes a request of an operation, and what it needs.
-func (c *caller) do(ctx context.Context, operation schema.Described) error {
-	d := operation.Describe()
-	if err := c.need(ctx, c.needs(d)...); err != nil {
+// call makes a request of an operation, and those that it needs.
+func (c *caller) call(ctx context.Context, of schema.Described) error {
+	r := Route{Operation: of.Describe()}
+	if err := c.need(ctx, c.needs(r.Operation)...); err != nil {
 		return err
 	}
-	return c.send(ctx, d, Route{}, c.of.body(c, d), nil)
+	return c.do(ctx, r)
 }
 
-// request makes a request of the route.
-func (c *caller) request(ctx context.Context) error {
-	r, d := c.route, c.route.Of.Describe()
-	says := c.of.body(c, d)
-	if r.body != nil {
-		says = r.body(c)
-	}
-	return c.send(ctx, d, r, says, nil)
-}
-
-// send makes one request of an operation, which has to be answered with success, or with the route's status. What a
-// change or a maker answers is known from then on, unless out is there to take it.
-func (c *caller) send(ctx context.Context, d schema.Description, r Route, says given, out any) error {
-	content, err := Sample(d, says, c.known)
+// do makes a request, which has to be answered with success, or with the route's status. It learns from the answer.
+func (c *caller) do(ctx context.Context, r Route) error {
+	request, err := c.request(ctx, r)
 	if err != nil {
 		return err
 	}
-	var options []client.Option
-	if c.key != "" && r.same {
-		options = append(options, client.Key(c.key))
-	} else if c.route.keyed && d.Key == schema.KeyOptional {
-		options = append(options, client.Key(rand.Text()))
-	}
-	request, err := client.NewRequest(d, c.params(d, r.Params), content, options...)
-	if err != nil {
-		return err
-	}
-	header := http.Header{}
-	if !r.anonymous && d.Caller != schema.CallerAnyone {
-		header = c.header.Clone()
-	}
-	if group := d.Caller.Group; group != "" {
-		if c.operators[group] == "" {
-			token, err := c.run.Token(ctx, "bench-"+rand.Text(), group)
-			if err != nil {
-				return err
-			}
-			c.operators[group] = "Bearer " + token
-		}
-		header.Set("Authorization", c.operators[group])
-	}
-	maps.Copy(header, request.Header)
-	request.Header = header
-	by := &onesynthtest.Client{URL: c.run.API, HTTP: c.http}
-	if held := c.run.held; held != nil {
-		*held = Request{Method: request.Method, Path: request.Path, Header: header, Known: c.known, Body: content,
-			Send: func(ctx context.Context) (onesynthtest.Reply, error) { return request.Send(ctx, by) }}
-		return errHeld
-	}
-	reply, err := request.Send(ctx, by)
+	reply, err := request.Send(ctx, c)
 	if err != nil {
 		return err
 	}
 	for name := range c.of.limits {
 		c.used[name]++
 	}
-	if c.run.Answered != nil {
-		sent, _ := request.Body.([]byte)
-		c.run.Answered(Exchange{request.Method, request.Path, header, sent, reply.Status, reply.Body})
+	if r.Status != reply.Status && (r.Status != 0 || !r.Operation.Succeeds(reply.Status)) {
+		return fmt.Errorf("got %v; want %d", reply, cmp.Or(r.Status, r.Operation.Status, http.StatusOK))
 	}
-	switch {
-	case reply.Status == http.StatusTooManyRequests:
-		return fmt.Errorf("%v: %w", reply, ErrThrottled)
-	case r.Status != 0 && reply.Status != r.Status, r.Status == 0 && !d.Succeeds(reply.Status):
-		return fmt.Errorf("got %v; want %d", reply, cmp.Or(r.Status, d.Status, http.StatusOK))
-	case out != nil:
-		return json.Unmarshal(reply.Body, out)
+	if err := c.learn(r.Operation, reply); err != nil || r.then == nil {
+		return err
 	}
-	return c.learn(d, reply)
+	return r.then(ctx, c, reply)
 }
 
-// learn keeps what an answer says, and forgets what is deleted.
-func (c *caller) learn(d schema.Description, reply onesynthtest.Reply) error {
+// request returns a request of a route, which says what is known.
+func (c *caller) request(ctx context.Context, r Route) (client.Request, error) {
+	d, says := r.Operation, given(nil)
+	c.counts[d.ID]++
+	if body := r.body; body != nil {
+		says = body(c, c.counts[d.ID])
+	} else if body = c.of.bodies[d.ID]; body != nil {
+		says = body(c, c.counts[d.ID])
+	}
+	content, err := Sample(d, says, c.known)
+	if err != nil {
+		return client.Request{}, err
+	}
+	options := []client.Option{func(h http.Header) { maps.Copy(h, c.header) }}
+	switch {
+	case r.same:
+		options = append(options, client.Key(c.key))
+	case r.keyed:
+		options = append(options, client.Key(rand.Text()))
+	}
+	if group := d.Caller.Group; group != "" {
+		if c.operators[group] == "" {
+			if c.operators[group], err = c.run.Token(ctx, "bench-"+rand.Text(), group); err != nil {
+				return client.Request{}, err
+			}
+		}
+		options = append(options, client.Header("Authorization", "Bearer "+c.operators[group]))
+	}
+	return client.NewRequest(d, c.params(d, r.Params), content, options...)
+}
+
+// Send implements [client.Sender].
+func (c *caller) Send(ctx context.Context, method, path string, header http.Header, body any) (client.Reply, error) {
+	by := client.Client{URL: c.run.API, HTTP: c.http, Header: c.header}
+	reply, err := by.Send(ctx, method, path, header, body)
+	if err != nil {
+		return reply, err
+	}
+	if c.answered != nil {
+		c.answered(Exchange{client.Request{Method: method, Path: path, Header: header, Body: body}, reply})
+	}
+	if reply.Status == http.StatusTooManyRequests {
+		return reply, fmt.Errorf("%v: %w", reply, ErrThrottled)
+	}
+	return reply, nil
+}
+
+// until reads an operation's answer again and again, until it is as wanted.
+func until[P, A any](ctx context.Context, c *caller, op schema.Operation[P, schema.None, A], params P,
+	wanted func(A) bool) error {
+	for {
+		answer, err := client.Call(ctx, c, op, params, schema.None{})
+		if err != nil || wanted(answer.Value) {
+			return err
+		}
+		if err := Pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// learn keeps what an answer to a change or a maker says, and forgets what is deleted.
+func (c *caller) learn(d schema.Description, reply client.Reply) error {
 	var makes []string
-	for name, maker := range c.of.makers {
-		if maker.Describe().ID == d.ID {
+	for name := range c.of.makers {
+		if c.makes(d, name) {
 			makes = append(makes, name)
 		}
 	}
-	method, _ := onesynthtest.Split(d.Route)
+	method, _, _ := strings.Cut(d.Route, " ")
 	if (method != http.MethodGet || makes != nil) && len(reply.Body) > 0 {
 		if err := json.Unmarshal(reply.Body, &c.known); err != nil {
 			return fmt.Errorf("%v: %w", reply, err)

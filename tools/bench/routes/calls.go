@@ -32,7 +32,7 @@ func (m Measured) Calls(ctx context.Context, platform schema.Platform, run *Run,
 			continue
 		}
 		usual := usual(traced[first:])
-		seen[r.Method+" "+r.Path] = true
+		seen[r.Operation.Route] = true
 		stages := make([]string, 3)
 		for s, calls := range byStage(usual.Calls, platform.Database) {
 			at := min(s, 2)

@@ -5,36 +5,32 @@ package routes
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
+	"maps"
 	"reflect"
 	"slices"
 
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/client"
 )
 
 // Measured is what to measure of a platform.
 type Measured struct {
 	Routes []Route
-	// Change returns a client that makes one change, and returns the id of the changed item,
-	// which is in LakeTable. It is nil without a lake.
-	Change    func(*Run) func(context.Context) (id string, err error)
+	// Change is an operation whose answer has the id of an item that goes to LakeTable. Nil: there is no lake.
+	Change    schema.Described
 	LakeTable LakeTable
-	// Webhook returns a client that makes one change. A webhook tells the endpoint of it. It is nil for a platform
-	// without webhooks.
-	Webhook func(*Run) func(ctx context.Context, endpoint string) error
+	// Webhook is an operation that a webhook tells of, and WebhookField says where: it is a field of a request before.
+	// Nil: there are no webhooks.
+	Webhook      schema.Described
+	WebhookField string
 
 	// platform is the contract. An operation without a route of its own gets one: [Measured.others].
 	platform schema.Platform
-	// load loads what a run has to have, and returns what is known of it: loads are the ids. Nil: nothing.
-	load  func(context.Context, *caller) (known map[string]any, err error)
-	loads []string
-	// identify makes a client someone, unless it is. identity are the names that say who it is, limits how many
-	// requests it makes as that one, and within what else it no longer knows as someone else.
+	// identify makes a client someone, unless it is. limits are the names that say who it is, with how many requests it
+	// makes as that one (0: any number), and within says what it no longer knows as someone else, if it has made it.
+	// Default: a user with a token.
 	identify func(context.Context, *caller) error
-	identity []string
 	limits   map[string]int
 	within   map[string][]string
 	// makers are the operations that make what has an id, by the name of the id in their answers.
@@ -42,15 +38,18 @@ type Measured struct {
 	// usual are the ids that every request needs.
 	usual []string
 	// bodies are what requests of an operation say beside what the contract requires and has examples of, by its ID.
-	bodies map[string]func(*caller) given
+	// n is how many requests of the operation the client has begun.
+	bodies map[string]func(c *caller, n int) given
 }
 
-// body is what a request of an operation says.
-func (m *Measured) body(c *caller, d schema.Description) given {
-	if says := m.bodies[d.ID]; says != nil {
-		return says(c)
+// Client returns a client that makes requests of an operation, and of those that it needs. Each time it first gets to
+// know what said has, and returns all that it knows, by name.
+func (m *Measured) Client(run *Run, of schema.Described) func(_ context.Context, said given) (given, error) {
+	c := newCaller(run, m, Route{})
+	return func(ctx context.Context, said given) (given, error) {
+		maps.Copy(c.known, said)
+		return c.known, c.call(ctx, of)
 	}
-	return nil
 }
 
 // others returns a route for each operation that callers identify themselves for and that has none.
@@ -59,24 +58,14 @@ func (m *Measured) others() (routes []Route) {
 		d, ok := r.Operation()
 		if has := func(r Route) bool { return r.Of.Describe().ID == d.ID }; ok && d.Caller != schema.CallerAnyone &&
 			!slices.ContainsFunc(m.Routes, has) {
-			routes = append(routes, Route{Name: d.ID, Of: operation{d}})
+			routes = append(routes, Route{Name: d.ID, Operation: d})
 		}
 	}
 	return routes
 }
 
-// operation is one whose forms are not known here.
-type operation struct{ schema.Description }
-
-// Describe implements [schema.Described].
-func (o operation) Describe() schema.Description { return o.Description }
-
-// LakeTable is a table of a lake.
-type LakeTable struct {
-	Entity string
-	// IDs returns those of the items in an object of the table.
-	IDs func(object []byte) ([]string, error)
-}
+// LakeTable is a table of a lake, and ID its column of ids, which answers of the API have by the same name.
+type LakeTable struct{ Entity, ID string }
 
 // described has a method for each platform, by the id of its construct, that returns what to
 // measure of it. The file of a platform declares it.
@@ -89,29 +78,31 @@ func Of(id string) (Measured, error) {
 		return Measured{}, fmt.Errorf("package routes has no method described.%s() Measured: add a file of the "+
 			"platform with one that says what to measure", id)
 	}
-	describe, ok := method.Interface().(func() Measured)
-	if !ok {
-		return Measured{}, fmt.Errorf("described.%s is %s: make it a func() Measured", id, method.Type())
+	m := method.Interface().(func() Measured)()
+	if m.identify == nil {
+		m.identify, m.limits = asUser, map[string]int{"sub": 0}
+		m.within = map[string][]string{"sub": slices.Collect(maps.Keys(m.makers))}
 	}
-	measured := describe()
-	measured.Routes = append(measured.Routes, measured.others()...)
-	for i := range measured.Routes {
-		r := &measured.Routes[i]
-		if r.measured = &measured; r.Clients == nil {
+	m.Routes = append(m.Routes, m.others()...)
+	for i := range m.Routes {
+		r := &m.Routes[i]
+		if r.Of != nil {
+			r.Operation = r.Of.Describe()
+		}
+		if r.measured = &m; r.Clients == nil {
 			r.Clients = []int{1}
 		}
-		r.Method, r.Path = onesynthtest.Split(r.Of.Describe().Route)
 	}
-	return measured, nil
+	return m, nil
 }
 
 // Route is a request of a route under load.
 type Route struct {
 	// Name is a word for the request.
 	Name string
-	// Of is the operation. Method and Path are those of its route, as the schema has them: [Of] sets them.
-	Of           schema.Described
-	Method, Path string
+	// Of is the operation, and Operation its description: [Of] sets it.
+	Of        schema.Described
+	Operation schema.Description
 	// Params are parameters of the request, of the operation's type. The client adds those that are required.
 	Params any
 	// Note is what people read after the path, such as "?status=, 20 of 60".
@@ -135,8 +126,7 @@ type Route struct {
 	InARow bool
 	// Plain is the name of the route that does the same without a protocol on top. Empty: there is none.
 	Plain string
-
-	// Status is the HTTP status of the answer. Default: any status of success that the operation has.
+	// Status is the status of the refusal of a client that does not say who it is. Zero: it does, and succeeds.
 	Status int
 
 	measured *Measured
@@ -144,55 +134,43 @@ type Route struct {
 	has []string
 	// fresh are the names that the client makes anew for each request.
 	fresh []string
-	// per is the number of requests after which the client is someone else. Zero: it stays who it is.
+	// per is the number of requests after which the client is someone else, those that prepare others included.
+	// Default: the platform's limits.
 	per int
-	// before is what else comes before each request, body what it says, and send what makes the request. Nil: nothing,
-	// what the operation's requests say, and one request of the operation.
-	before, send func(context.Context, *caller) error
-	body         func(*caller) given
-	// anonymous leaves out who the client is, keyed gives its requests idempotency keys where these are optional, and
-	// same gives all requests one key.
-	anonymous, keyed, same bool
+	// before is what else comes before each request, body what it says, and then what comes after its answer, as a part
+	// of the request. Nil: nothing, and what the operation's requests say.
+	before func(context.Context, *caller) error
+	body   func(c *caller, n int) given
+	then   func(context.Context, *caller, client.Reply) error
+	// keyed gives the requests idempotency keys where these are optional, and same gives all of them one key.
+	keyed, same bool
 }
 
 // String is the name with the route, such as "index GET /tasks?status=, 20 of 60".
-func (r Route) String() string { return r.Name + " " + r.Method + " " + r.Path + r.Note }
+func (r Route) String() string { return r.Name + " " + r.Operation.Route + r.Note }
 
 // Client returns a new client. prepare comes before each request, and is not measured.
 func (r Route) Client(run *Run) (prepare, request Step) {
 	c := newCaller(run, r.measured, r)
-	if request = c.request; r.send != nil {
-		request = func(ctx context.Context) error { return r.send(ctx, c) }
-	}
-	return Step(c.prepare).patiently, request
+	return Step(c.prepare).patiently, func(ctx context.Context) error { return c.do(ctx, r) }
 }
 
-// Request is a request that a client is about to make.
+// Request is a request that a client is about to make. Its header says who the client is.
 type Request struct {
-	// Path has the query, too.
-	Method, Path string
-	// Header has who the client is, Known what answers to it have said, by name, and Body what it says itself; nil:
-	// nothing.
-	Header      http.Header
-	Known, Body map[string]any
+	client.Request
 	// Send makes the request, each time the same one. Any goroutine may call it.
-	Send func(context.Context) (onesynthtest.Reply, error)
+	Send func(context.Context) (client.Reply, error)
 }
-
-var errHeld = errors.New("the request is held back")
 
 // Prepare has a new client do what comes before a request of the route, and returns that request.
 func (r Route) Prepare(ctx context.Context, run *Run) (Request, error) {
-	own := *run
-	prepare, request := r.Client(&own)
-	if err := prepare(ctx); err != nil {
+	c := newCaller(run, r.measured, r)
+	if err := Step(c.prepare).patiently(ctx); err != nil {
 		return Request{}, fmt.Errorf("%s: before the request: %w", r, err)
 	}
-	own.held = &Request{}
-	if err := request(ctx); !errors.Is(err, errHeld) {
-		return Request{}, fmt.Errorf("%s: its client has made no request: %w", r, err)
-	}
-	return *own.held, nil
+	request, err := c.request(ctx, r)
+	by := client.Client{URL: run.API, HTTP: c.http}
+	return Request{request, func(ctx context.Context) (client.Reply, error) { return request.Send(ctx, &by) }}, err
 }
 
 // Transaction is how many items of up to 1 KB a transaction writes to a table, and how many

@@ -21,26 +21,23 @@ func TestRoutes(t *testing.T) {
 		}
 		said, measures := map[string]bool{}, map[string]bool{}
 		for _, r := range measured.Routes {
-			is := func(of schema.Route) bool { return of.Method == r.Method && of.Path == r.Path }
+			is := func(of schema.Route) bool { return of.Key() == r.Operation.Route }
 			if !slices.ContainsFunc(p.Schema.Routes, is) {
 				t.Errorf("%s: the schema of %s has no such route", r, p.Name())
 			}
 			if said[r.String()] {
 				t.Errorf("%s: two requests of %s are called so", r, p.Name())
 			}
-			said[r.String()], measures[r.Of.Describe().ID] = true, true
+			said[r.String()], measures[r.Operation.ID] = true, true
 			c := newCaller(&Run{}, &measured, r)
 			for name := range measured.makers {
 				c.known[name] = "id"
 			}
-			for _, name := range append(measured.loads, measured.identity...) {
+			for name := range measured.limits {
 				c.known[name] = "id"
 			}
-			d := r.Of.Describe()
-			if _, err := Sample(d, measured.body(c, d), c.known); err != nil {
-				t.Errorf("%s %s has no sample request: %v", p.Name(), r, err)
-			}
-			if _, err := client.NewRequest(d, c.params(d, r.Params), nil); err != nil {
+			c.operators[r.Operation.Caller.Group] = "token"
+			if _, err := c.request(t.Context(), r); err != nil {
 				t.Errorf("%s %s has no sample request: %v: say in makers which operation makes it", p.Name(), r, err)
 			}
 		}
@@ -52,7 +49,7 @@ func TestRoutes(t *testing.T) {
 		// What has no row gets one.
 		bare := measured
 		bare.Routes = nil
-		if others := bare.others(); len(others) == 0 || others[0].Of.Describe().ID != others[0].Name {
+		if others := bare.others(); len(others) == 0 || others[0].Operation.ID != others[0].Name {
 			t.Errorf("%s: without a row, the operations have the requests %v", p.Name(), others)
 		}
 	}
@@ -85,7 +82,7 @@ func TestNeeds(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"book_id", "page_id", "reader"} {
-		c.known[name] = "a"
+		c.known[name], c.made[name] = "a", []any{"a"}
 	}
 	for known, want := range map[any]string{7.0: "/lines/7", "x": ""} {
 		c.known["line"] = known

@@ -11,6 +11,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/client"
 )
 
 // Run is a running assembly with one API.
@@ -19,50 +21,45 @@ type Run struct {
 	API, Console string
 	// Seed loads the initial data of a platform, if it has some.
 	Seed func(ctx context.Context, platform string) error
-	// Answered, unless nil, gets each answered request to the API.
-	Answered func(Exchange)
 
-	loaded *loaded
-	// held, unless nil, is where a request to the API is kept instead of sent.
-	held *Request
+	once   sync.Once
+	failed error
 }
 
-// loaded is what a platform has once its initial data are there.
-type loaded struct {
-	sync.Once
-	known map[string]any
-	err   error
+// load loads the initial data of a platform that has some, and lets its schedules work with them: once.
+func (r *Run) load(ctx context.Context, p schema.Platform) error {
+	r.once.Do(func() {
+		if _, ok := p.Seeder(); !ok {
+			return
+		}
+		if r.failed = r.Seed(ctx, p.Name); r.failed == nil {
+			r.failed = r.Schedules(ctx)
+		}
+	})
+	return r.failed
 }
 
-// NewRun returns the run with those addresses.
-func NewRun(api, console string, seed func(ctx context.Context, platform string) error) *Run {
-	return &Run{API: api, Console: console, Seed: seed, loaded: &loaded{}}
-}
-
-// DocumentAddress is the address of the API's OpenAPI document.
-func (r *Run) DocumentAddress(ctx context.Context) (string, error) {
-	var index struct{ APIs []struct{ OpenAPI string } }
-	if err := r.Get(ctx, "/", &index); err != nil {
-		return "", err
+// Schedules runs each schedule of the run once.
+func (r *Run) Schedules(ctx context.Context) error {
+	var all []struct{ Name string }
+	err := r.Get(ctx, "/schedules", &all)
+	for _, s := range all {
+		if err == nil {
+			err = r.Post(ctx, "/schedules/"+s.Name+"/run", nil, nil)
+		}
 	}
-	if len(index.APIs) == 0 || index.APIs[0].OpenAPI == "" {
-		return "", fmt.Errorf("the console names no OpenAPI document: %v", index)
-	}
-	return index.APIs[0].OpenAPI, nil
+	return err
 }
 
 // Exchange is a request to the API with its answer.
 type Exchange struct {
-	Method, Path string
-	Header       http.Header
-	Body         []byte // empty: none
-	Status       int
-	Answer       []byte
+	client.Request
+	Reply client.Reply
 }
 
 // Demand returns a function that takes what a client returns, and fails unless the reply has that status.
-func Demand(status int) func(onesynthtest.Reply, error) (onesynthtest.Reply, error) {
-	return func(r onesynthtest.Reply, err error) (onesynthtest.Reply, error) {
+func Demand(status int) func(client.Reply, error) (client.Reply, error) {
+	return func(r client.Reply, err error) (client.Reply, error) {
 		if err == nil && r.Status != status {
 			err = fmt.Errorf("got %v; want %d", r, status)
 		}
@@ -70,35 +67,27 @@ func Demand(status int) func(onesynthtest.Reply, error) (onesynthtest.Reply, err
 	}
 }
 
-func (r *Run) client(address string) *onesynthtest.Client {
-	return &onesynthtest.Client{URL: address, HTTP: http.DefaultClient,
-		Header: http.Header{run.ConsoleHeader: {"bench"}, "Accept": {"application/json"}}}
-}
-
-// Get reads a page of the console.
+// Get reads a page of the console: as JSON, or as it is into a *[]byte.
 func (r *Run) Get(ctx context.Context, path string, out any) error {
-	body, err := r.Read(ctx, path)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(body, out)
+	return r.ask(ctx, http.MethodGet, path, nil, out)
 }
 
-// Read reads a path of the console.
-func (r *Run) Read(ctx context.Context, path string) ([]byte, error) {
-	reply, err := Demand(http.StatusOK)(r.client(r.Console).Send(ctx, http.MethodGet, path, nil, nil))
-	return reply.Body, err
-}
-
-// Post sends a POST request to the console, and reads the response into out, unless that is nil.
+// Post sends a POST request to the console, and reads the response as [Run.Get] does, unless out is nil.
 func (r *Run) Post(ctx context.Context, path string, body, out any) error {
-	reply, err := r.client(r.Console).Send(ctx, http.MethodPost, path, nil, body)
-	switch {
-	case err != nil:
+	return r.ask(ctx, http.MethodPost, path, body, out)
+}
+
+func (r *Run) ask(ctx context.Context, method, path string, body, out any) error {
+	console := client.Client{URL: r.Console, Header: http.Header{run.ConsoleHeader: {"bench"},
+		"Accept": {"application/json"}}}
+	reply, err := console.Send(ctx, method, path, nil, body)
+	switch raw, ok := out.(*[]byte); {
+	case err != nil || out == nil && reply.Status < http.StatusMultipleChoices:
 		return err
 	case reply.Status >= http.StatusMultipleChoices:
 		return fmt.Errorf("console: got %v", reply)
-	case out == nil:
+	case ok:
+		*raw = reply.Body
 		return nil
 	}
 	return json.Unmarshal(reply.Body, out)
@@ -106,15 +95,13 @@ func (r *Run) Post(ctx context.Context, path string, body, out any) error {
 
 // Token returns a token of the subject for the APIs of the run. The user is in those groups of Amazon Cognito.
 func (r *Run) Token(ctx context.Context, subject string, groups ...string) (string, error) {
-	var minted struct {
-		AccessToken string `json:"access_token"`
-	}
-	claims := map[string]any{}
+	var minted []byte
+	request := map[string]any{"sub": subject}
 	if len(groups) > 0 {
-		claims["cognito:groups"] = groups
+		request["claims"] = onesynthtest.Groups(groups...)
 	}
-	err := r.Post(ctx, "/token", map[string]any{"sub": subject, "claims": claims}, &minted)
-	return minted.AccessToken, err
+	err := r.Post(ctx, "/token", request, &minted)
+	return onesynthtest.Field(minted, "access_token"), err
 }
 
 // Step is a request, or what comes before one.
@@ -135,14 +122,12 @@ func (s Step) patiently(ctx context.Context) error {
 // ErrThrottled is the error of a request that the throttle of the API refused.
 var ErrThrottled = errors.New("the API takes no more requests in this second")
 
-// Pause waits after a throttled request.
-func Pause(ctx context.Context) error { return wait(ctx, 10*time.Millisecond) }
-
-func wait(ctx context.Context, pause time.Duration) error {
+// Pause waits after a throttled request, and between two looks at what is to come.
+func Pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(pause):
+	case <-time.After(10 * time.Millisecond):
 		return nil
 	}
 }

@@ -1,6 +1,7 @@
 package routes
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -22,31 +23,15 @@ func Sample(d schema.Description, given, known map[string]any) (map[string]any, 
 	case fields == nil:
 		return given, nil
 	}
-	variants := d.Variants
-	if variants == nil {
-		variants = []schema.Variant{{}}
-	}
-	// Of the variants that take all that is given, the one that requires the least besides.
-	var body map[string]any
-	for _, variant := range variants {
-		further, err := furtherOf(fields, variant, given, known)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", d.ID, err)
-		}
-		if further != nil && (body == nil || len(further) < len(body)) {
-			body = further
-		}
-	}
-	if body == nil {
-		return nil, fmt.Errorf("%s: no variant of the body has %v", d.ID, slices.Sorted(maps.Keys(given)))
-	}
-	for name, value := range body {
-		if value == nil {
+	body := map[string]any{}
+	for _, name := range required(d, given) {
+		if body[name] = value(fields[name], known[name]); body[name] == nil && given[name] == nil {
 			return nil, fmt.Errorf("%s: the contract has no example of %s: give it one, or give it in the bodies of "+
 				"package routes", d.ID, name)
 		}
 	}
 	maps.Copy(body, given)
+	maps.DeleteFunc(body, func(_ string, v any) bool { return v == nil })
 	return body, nil
 }
 
@@ -54,32 +39,30 @@ func Sample(d schema.Description, given, known map[string]any) (map[string]any, 
 func Optional(d schema.Description) map[string]any {
 	all := map[string]any{}
 	for name, field := range fieldsOf(d.Body()) {
-		if v := value(field, nil, nil); v != nil && !required(field) {
+		if v := value(field, nil); v != nil && optional(field) {
 			all[name] = v
 		}
 	}
 	return all
 }
 
-// furtherOf are the values that a variant requires beside what is given. Nil: it does not take that.
-func furtherOf(fields map[string]reflect.StructField, variant schema.Variant, given,
-	known map[string]any) (map[string]any, error) {
-	further := map[string]any{}
-	for name, field := range fields {
-		rules, err := schema.StrictRules(variant.Strict[name])
-		if err != nil {
-			return nil, err
-		}
-		_, isGiven := given[name]
-		leavesOut := func(r schema.Strict) bool { return r.Name == "null" || r.Name == "empty" }
-		switch {
-		case isGiven && slices.ContainsFunc(rules, leavesOut):
-			return nil, nil
-		case !isGiven && (required(field) || slices.Contains(variant.Required, name)):
-			further[name] = value(field, rules, known[name])
+// required are the fields of an operation's body that each request has, and those of the variant of which all else is
+// given: the first one by default.
+func required(d schema.Description, given map[string]any) []string {
+	fields := fieldsOf(d.Body())
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !optional(fields[name]) {
+			names = append(names, name)
 		}
 	}
-	return further, nil
+	isGiven := func(v schema.Variant) bool {
+		return !slices.ContainsFunc(v.Required, func(name string) bool { return given[name] == nil })
+	}
+	if d.Variants == nil || slices.ContainsFunc(d.Variants, isGiven) {
+		return names
+	}
+	return append(names, d.Variants[0].Required...)
 }
 
 // fieldsOf are the fields of a form, by name. Nil: it is no struct.
@@ -99,18 +82,13 @@ func fieldsOf(form reflect.Type) map[string]reflect.StructField {
 	return fields
 }
 
-func required(field reflect.StructField) bool {
-	return !strings.Contains(field.Tag.Get("json"), ",omit")
+func optional(field reflect.StructField) bool {
+	return strings.Contains(field.Tag.Get("json"), ",omit")
 }
 
 // value is a value of a field. Nil: nothing says one.
-func value(field reflect.StructField, rules []schema.Strict, known any) any {
+func value(field reflect.StructField, known any) any {
 	enum := strings.Split(strings.TrimPrefix(field.Tag.Get("enum"), ","), ",")
-	for _, rule := range rules {
-		if rule.Name == "one" {
-			enum = strings.Split(rule.Value, "|")
-		}
-	}
 	text := enum[0]
 	if example := field.Tag.Get("example"); len(enum) > 1 || text == "" {
 		if known != nil {
@@ -133,4 +111,14 @@ func value(field reflect.StructField, rules []schema.Strict, known any) any {
 	var read any
 	_ = json.Unmarshal([]byte(text), &read) // nil: the text is none
 	return read
+}
+
+// letters are n random letters, each of the next of the alphabets.
+func letters(n int, alphabets ...string) string {
+	word := []byte(rand.Text()[:n])
+	for i, c := range word {
+		alphabet := alphabets[i%len(alphabets)]
+		word[i] = alphabet[int(c)%len(alphabet)]
+	}
+	return string(word)
 }

@@ -36,8 +36,6 @@ func TestSample(t *testing.T) {
 		"the only value that there is": {askahuman.HideOpenOfAgent, nil, map[string]any{"agent_id": "a", "hidden": 1},
 			map[string]any{"agent_id": "a", "hidden": true}, ""},
 		"no body": {askahuman.Unsubscribe, map[string]any{"text": "a"}, nil, nil, ""},
-		"no form": {askahuman.DecideBlock, map[string]any{"agent_id": "a", "person": "b"}, nil, nil,
-			"block: no variant of the body has [agent_id person]"},
 		"no example": {schema.Operation[schema.None, unknown, schema.None]{ID: "make"}, nil, nil, nil,
 			"make: the contract has no example of name: give it one"},
 		"a number and a pointer": {schema.Operation[schema.None, *unknown, schema.None]{ID: "make"},

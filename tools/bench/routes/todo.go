@@ -1,13 +1,9 @@
 package routes
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/parquet-go/parquet-go"
 
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -24,21 +20,20 @@ const (
 func (described) Todo() Measured {
 	task, pages := []string{"task_id"}, slices.Repeat([]string{"task_id"}, tasksAtFirst)
 	// Each change alternates the status, so that it changes index and counts.
-	status := func(c *caller) given {
-		return given{"status": []todo.Status{todo.Pending, todo.InProgress}[c.count("status")%2]}
+	status := func(_ *caller, n int) given {
+		return given{"status": []todo.Status{todo.Pending, todo.InProgress}[n%2]}
 	}
 	// The task, the counts and the idempotency key.
 	one := Transaction{Items: 3, Indexed: 1}
-	m := Measured{
-		platform: todo.Platform(), identify: asUser, identity: []string{"sub"},
-		within: map[string][]string{"sub": {"user_id", "task_id"}},
+	return Measured{
+		platform: todo.Platform(), Change: todo.CreateTask, LakeTable: LakeTable{Entity: "task", ID: "task_id"},
 		makers: map[string]schema.Described{"user_id": todo.CreateUser, "task_id": todo.CreateTask},
 		usual:  []string{"user_id"},
-		bodies: map[string]func(*caller) given{
-			todo.CreateTask.ID: wholeTask, todo.ReplaceTask.ID: wholeTask, todo.ChangeTask.ID: status,
-			todo.ReplaceUser.ID: func(c *caller) given { return given{"name": fmt.Sprint("Ann ", c.count("name"))} },
-			todo.ChangeTasks.ID: func(c *caller) given {
-				return given{"task_ids": c.made["task_id"], "status": status(c)["status"]}
+		bodies: map[string]func(*caller, int) given{
+			todo.CreateTask.ID: wholeTask, todo.ReplaceTask.ID: otherTask, todo.ChangeTask.ID: status,
+			todo.ReplaceUser.ID: func(_ *caller, n int) given { return given{"name": fmt.Sprint("Ann ", n)} },
+			todo.ChangeTasks.ID: func(c *caller, n int) given {
+				return given{"task_ids": c.made["task_id"], "status": status(c, n)["status"]}
 			},
 		},
 		Routes: []Route{
@@ -58,7 +53,7 @@ func (described) Todo() Measured {
 				has:         pages[:tasksInBulk]},
 			{Name: "delete", Of: todo.DeleteTask, Clients: allClients, Transaction: one},
 			{Name: "replay", Of: todo.CreateTask, Note: ", the same key", Clients: allClients, Refused: 1, same: true,
-				body: func(*caller) given { return nil }},
+				body: func(*caller, int) given { return nil }},
 			{Name: "replace", Of: todo.ReplaceTask, Transaction: one},
 			{Name: "join", Of: todo.CreateUser, per: 1},
 			{Name: "self", Of: todo.ReadUser},
@@ -67,30 +62,11 @@ func (described) Todo() Measured {
 			{Name: "erase", Of: todo.DeleteUser, Note: ", of 1 task", Transaction: Transaction{Items: 7, Indexed: 1},
 				has: task, per: 1},
 		},
-		LakeTable: LakeTable{Entity: "task", IDs: func(object []byte) (ids []string, err error) {
-			type row struct {
-				ID string `parquet:"task_id,optional"`
-			}
-			rows, err := parquet.Read[row](bytes.NewReader(object), int64(len(object)))
-			for _, r := range rows {
-				ids = append(ids, r.ID)
-			}
-			return ids, err
-		}},
 	}
-	m.Change = func(l *Run) func(context.Context) (string, error) {
-		c := newCaller(l, &m, Route{})
-		return func(ctx context.Context) (string, error) {
-			err := c.do(ctx, todo.CreateTask)
-			return fmt.Sprint(c.known["task_id"]), err
-		}
-	}
-	return m
 }
 
 // wholeTask is a task with a value in every field, of about 0.5 KB in the table.
-func wholeTask(c *caller) given {
-	n := c.count("task")
+func wholeTask(_ *caller, n int) given {
 	return given{
 		"title":       fmt.Sprintf("Write report %d for the team", n),
 		"description": "All of last month's figures, with one page on the next steps, and on who will take them.",
@@ -99,3 +75,6 @@ func wholeTask(c *caller) given {
 		"due_date":    time.Now().AddDate(0, 0, n%60).Format(time.DateOnly),
 	}
 }
+
+// otherTask is one that differs from a task that was just created.
+func otherTask(c *caller, n int) given { return wholeTask(c, n+1) }

@@ -74,16 +74,16 @@ type Traced struct {
 // routes have names that contain one of serve, in lower case.
 func (t *Tracer) Route(ctx context.Context, run *Run, route Route, requests int, serve []string) ([]Traced, error) {
 	var last Exchange
-	own := *run
-	own.Answered = func(e Exchange) { last = e }
-	prepare, request := route.Client(&own)
+	c := newCaller(run, route.measured, route)
+	c.answered = func(e Exchange) { last = e }
+	prepare := Step(c.prepare).patiently
 	var all []Traced
 	for range requests {
 		if err := prepare(ctx); err != nil {
 			return nil, fmt.Errorf("%s: prepare: %w", route, err)
 		}
 		traced := Traced{Prepared: t.take()}
-		if err := request(ctx); err != nil {
+		if err := c.do(ctx, route); err != nil {
 			return nil, fmt.Errorf("%s: %w", route, err)
 		}
 		for _, c := range t.take() {
