@@ -64,15 +64,12 @@ func NewClient(t testing.TB, target *Target) *Client {
 // claims, such as [Groups].
 func (p *Target) As(t testing.TB, id string, claims ...map[string]any) *Client {
 	t.Helper()
-	request, all := map[string]any{"sub": id}, map[string]any{}
+	all := map[string]any{}
 	for _, some := range claims {
 		maps.Copy(all, some)
 	}
-	if len(all) > 0 {
-		request["claims"] = all
-	}
 	c := NewClient(t, p)
-	c.Header = http.Header{"Authorization": {"Bearer " + p.Token(t, request)}}
+	c.Header = http.Header{"Authorization": {"Bearer " + p.Token(t, map[string]any{"sub": id, "claims": all})}}
 	return c
 }
 

@@ -61,14 +61,14 @@ func keyedRun(t testing.TB, options run.Options) *keyedTarget {
 }
 
 // newAgent is an agent with a key.
-func (k *keyedTarget) newAgent(t testing.TB, c *visitor) agent {
+func (k *keyedTarget) newAgent(t testing.TB, c *onesynthtest.Client) agent {
 	t.Helper()
 	id := onesynthtest.Unique("agent")
 	key, _, err := k.keys.Issue(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.agent(id, key)
+	return agentOf(c, id, key)
 }
 
 // An agent asks with a key that the command issued, until the command revokes it. The function may read and mark keys,
@@ -89,9 +89,9 @@ func TestAgentKeys(t *testing.T) {
 		}
 		return strings.TrimSuffix(string(printed), "\n")
 	}
-	ann := c.agent("ann", command("create", "ann"))
+	ann := agentOf(c, "ann", command("create", "ann"))
 	asked := ann.ask(t, textQuestion(1))
-	c.newPerson().answer(t, textAnswer(asked.QuestionID))
+	answer(t, newPerson(c), textAnswer(asked.QuestionID))
 	if item := k.Item(t, "Questions", "question_id", asked.QuestionID); item["agent_id"] != "ann" {
 		t.Errorf("the question is kept as that of %v", item["agent_id"])
 	}

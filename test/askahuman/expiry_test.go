@@ -13,11 +13,11 @@ func TestQuestionExpires(t *testing.T) {
 	t.Parallel()
 	target := shared(t)
 	c := newClient(t, target)
-	asker := c.newAgent()
+	asker := newAgent(c)
 	asked := asker.ask(t, textQuestion(3))
-	c.newPerson().answer(t, textAnswer(asked.QuestionID))
+	answer(t, newPerson(c), textAnswer(asked.QuestionID))
 	target.expire(t, asked.QuestionID)
-	suite.Refused(t, c.newPerson().Try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)),
+	suite.Refused(t, newPerson(c).Try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)),
 		http.StatusGone, "QUESTION_CLOSED")
 	wait.Until(t, "the schedule marks the question expired", func() (any, bool) {
 		target.runNotifier(t)

@@ -19,13 +19,13 @@ import (
 func uses(t testing.TB, of *platform.Target) {
 	on := &target{of}
 	c := newClient(t, on)
-	asker, one, olga := c.newAgent(), c.newPerson(), c.newOperator(t)
+	asker, one, olga := newAgent(c), newPerson(c), on.As(t, "olga", onesynthtest.Groups("operators"))
 	for _, path := range []string{"/", "/operator"} {
 		platform.Succeeded(t, c.Try(t, http.MethodGet, path, nil))
 	}
 	open, delivered := asker.ask(t, textQuestion(50)).QuestionID,
 		asker.ask(t, on.on("delivered", textQuestion(1))).QuestionID
-	one.answer(t, textAnswer(asker.ask(t, textQuestion(1)).QuestionID)) // the last one
+	answer(t, one, textAnswer(asker.ask(t, textQuestion(1)).QuestionID)) // the last one
 	asker.close(t, delivered)
 	asker.question(t, delivered)
 	onesynthtest.Call(t, asker, askahuman.ListQuestions, askahuman.AgentListParams{Status: "OPEN"}, schema.None{})
@@ -50,7 +50,7 @@ func uses(t testing.TB, of *platform.Target) {
 		onesynthtest.Call(t, olga, askahuman.ReadBoard, board, schema.None{})
 	}
 
-	bad := c.newPerson().answer(t, textAnswer(open)).ResponseID
+	bad := answer(t, newPerson(c), textAnswer(open)).ResponseID
 	onesynthtest.Call(t, asker, askahuman.ReportAnswer, schema.None{}, askahuman.ResponseReport{ResponseID: bad,
 		QuestionReport: askahuman.QuestionReport{QuestionID: open, Reason: "spam"}})
 	for _, r := range onesynthtest.Call(t, olga, askahuman.ListReports,
@@ -63,7 +63,7 @@ func uses(t testing.TB, of *platform.Target) {
 
 	subscribed := map[string]string{}
 	for _, token := range []string{"own", "due", "others", "unregistered", "third-party"} {
-		subscribed[token] = c.newPerson().subscribe(t, onesynthtest.Unique(token))
+		subscribed[token] = subscribe(t, newPerson(c), onesynthtest.Unique(token))
 	}
 	others := on.Item(t, "Subscriptions", "subscription_id", subscribed["others"])["fcm_token"].(string)
 	onesynthtest.Call(t, one, askahuman.ChangeSubscription, askahuman.SubscriptionParams{ID: subscribed["own"]},
@@ -72,10 +72,10 @@ func uses(t testing.TB, of *platform.Target) {
 	on.runNotifier(t)
 
 	for _, asked := range []bool{false, true} {
-		leaver := c.newPerson()
-		leaver.answer(t, textAnswer(open))
-		leaver.subscribe(t, onesynthtest.Unique("leaves"))
-		params := askahuman.PersonParams{Fingerprint: leaver.fingerprint}
+		leaver := newPerson(c)
+		answer(t, leaver, textAnswer(open))
+		subscribe(t, leaver, onesynthtest.Unique("leaves"))
+		params := askahuman.PersonParams{Fingerprint: leaver.Header.Get(askahuman.FingerprintHeader)}
 		forget := func() client.Answer[askahuman.Deleted] {
 			return onesynthtest.Call(t, leaver, askahuman.DeleteData, schema.None{}, schema.None{})
 		}

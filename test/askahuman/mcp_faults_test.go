@@ -36,7 +36,7 @@ func toolText(result *sdk.CallToolResult) string {
 func TestMCPRepeats(t *testing.T) {
 	t.Parallel()
 	suite.CheckRepeats(t, func(t testing.TB, on *platform.Target) platform.Repeat {
-		asker, arguments := newClient(t, &target{on}).newAgent(),
+		asker, arguments := newAgent(newClient(t, &target{on})),
 			map[string]any{"prompt": "Should error messages apologise to people?"}
 		return platform.Repeat{
 			Claims:   true,
@@ -68,7 +68,7 @@ func TestMCPRepeats(t *testing.T) {
 func TestMCPAnyBody(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, run.Options{})
-	asker := newClient(t, on).newAgent()
+	asker := newAgent(newClient(t, on))
 	header := mcpHeader(asker)
 	header.Set("Content-Type", "application/json")
 	seed := rand.Uint64()

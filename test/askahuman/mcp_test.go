@@ -51,7 +51,7 @@ func TestMCP(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
 	c := newClient(t, on)
-	asker := c.newAgent()
+	asker := newAgent(c)
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
 		&sdk.StreamableClientTransport{
 			Endpoint: on.URL + "/mcp", HTTPClient: &http.Client{Transport: agentTransport{asker}},
@@ -74,7 +74,7 @@ func TestMCP(t *testing.T) {
 	if again := call("ask_human", ask)["question_id"]; again != id {
 		t.Errorf("asked twice: got %v, then %v", id, again)
 	}
-	c.newPerson().answer(t, textAnswer(id))
+	answer(t, newPerson(c), textAnswer(id))
 	if got := call("wait_for_answers", map[string]any{"question_id": id, "seen": 0}); got["status"] != "CLOSED" ||
 		got["current_responses"] != 1.0 {
 		t.Errorf("got %v; want CLOSED with one answer", got)

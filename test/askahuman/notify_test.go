@@ -39,11 +39,11 @@ func (p *target) pushes(t testing.TB) []pushed {
 
 // subscribers subscribes people, each with a device of its own. Subscribing is
 // limited by address, so each has that, too.
-func subscribers(t testing.TB, target *target, n int) (people []person, tokens []string) {
+func subscribers(t testing.TB, target *target, n int) (people []*onesynthtest.Client, tokens []string) {
 	t.Helper()
 	for range n {
-		one, token := newClient(t, target).newPerson(), onesynthtest.Unique("token")
-		one.subscribe(t, token)
+		one, token := newPerson(newClient(t, target)), onesynthtest.Unique("token")
+		subscribe(t, one, token)
 		people, tokens = append(people, one), append(tokens, token)
 	}
 	return people, tokens
@@ -54,10 +54,10 @@ func subscribers(t testing.TB, target *target, n int) (people []person, tokens [
 func TestNotifications(t *testing.T) {
 	t.Parallel()
 	target := ownRun(t, run.Options{})
-	one := newClient(t, target).newPerson()
-	dead := one.subscribe(t, onesynthtest.Unique("unregistered"))
+	one := newPerson(newClient(t, target))
+	dead := subscribe(t, one, onesynthtest.Unique("unregistered"))
 	people, tokens := subscribers(t, target, 1)
-	asker := newClient(t, target).newAgent()
+	asker := newAgent(newClient(t, target))
 	asked := asker.ask(t, textQuestion(2))
 	target.runNotifier(t)
 	got := target.pushes(t)
@@ -71,7 +71,7 @@ func TestNotifications(t *testing.T) {
 		t.Errorf("got data %v; want %v", got[0].Data, want)
 	}
 	// 10 for a text, 5 for a question with under half of its answers, and 3 for a person who was notified.
-	if earned := people[0].answer(t, textAnswer(asked.QuestionID)); earned.PointsEarned != 18 {
+	if earned := answer(t, people[0], textAnswer(asked.QuestionID)); earned.PointsEarned != 18 {
 		t.Errorf("got %d points for an answer after a notification; want 18", earned.PointsEarned)
 	}
 	if item := target.Item(t, "Subscriptions", "subscription_id", dead); item == nil ||

@@ -7,6 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema/client"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // When many race for a question's last places on AWS or on its emulator, exactly as many answers are stored as the
@@ -21,9 +22,12 @@ func TestRaceAsDeployed(t *testing.T) {
 	c := newClient(t, target)
 	c.Retry = onesynthtest.Busy
 	const racers, places = 64, 5
-	asker := c.newAgent()
+	asker := newAgent(c)
 	asked := asker.ask(t, textQuestion(places))
-	people := c.newPeople(racers)
+	people := make([]*onesynthtest.Client, racers)
+	for i := range people {
+		people[i] = newPerson(c)
+	}
 	if err := onesynthtest.Together(racers, func(i int) error {
 		_, err := client.Call(t.Context(), people[i], askahuman.AnswerQuestion, askahuman.ZoneParams{},
 			textAnswer(asked.QuestionID))
@@ -37,7 +41,7 @@ func TestRaceAsDeployed(t *testing.T) {
 	}
 	points, answers := 0, 0
 	for _, one := range people {
-		has := one.stats(t)
+		has := platform.Call(t, one, askahuman.ReadStats, askahuman.ZoneParams{})
 		points, answers = points+has.TotalPoints, answers+has.TotalAnswers
 	}
 	// 10 for each text, and 5 for each of the three given while under half were there.

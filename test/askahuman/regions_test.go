@@ -89,20 +89,20 @@ func TestRegions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, answers := onesynthtest.Unique("agent"), newClient(t, first).newPerson()
+	id, answers := onesynthtest.Unique("agent"), newPerson(newClient(t, first))
 	key, _, err := (&service.AgentKeys{DB: db}).Issue(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	asker := newClient(t, first).agent(id, key)
+	asker := agentOf(newClient(t, first), id, key)
 	ask := func(path string) string {
 		question := textQuestion(1)
 		question.CallbackURL = new(at.URL + path)
 		return asker.ask(t, question).QuestionID
 	}
-	state := func(id string) func() string { return func() string { return asker.webhook(t, id) } }
+	state := func(id string) func() string { return func() string { return delivery(asker.question(t, id)) } }
 	answered, closed := ask("/up"), ask("/down")
-	answers.answer(t, textAnswer(answered))
+	answer(t, answers, textAnswer(answered))
 	asker.close(t, closed)
 	wait.For(t, "the state of the webhook", "delivered", state(answered), wait.On(first))
 	wait.Until(t, "an attempt at the other webhook fails", func() (any, bool) {
@@ -116,9 +116,10 @@ func TestRegions(t *testing.T) {
 	who := func(on *target) known {
 		t.Helper()
 		visitor := newClient(t, on)
-		there, someone := visitor.agent(id, key), visitor.person(answers.fingerprint)
+		there, someone := agentOf(visitor, id, key), *visitor
+		someone.Header = answers.Header
 		stats := someone.MustSend(t, http.MethodGet, "/human/stats", nil, nil)
-		again, err := someone.tryAnswer(t.Context(), textAnswer(answered))
+		again, err := someone.Send(t.Context(), http.MethodPost, "/human/responses", nil, textAnswer(answered))
 		if err != nil || again.Status < 400 {
 			t.Errorf("the person answers a question again: %v, %v", again, err)
 		}
@@ -142,7 +143,7 @@ func TestRegions(t *testing.T) {
 	receiver.mutex.Unlock()
 	runner, _, second = start("second")
 	same("after the fail-over", second)
-	asker = newClient(t, second).agent(id, key)
+	asker = agentOf(newClient(t, second), id, key)
 	wait.For(t, "the state of the webhook that the first region had not sent", "delivered", state(closed),
 		wait.On(second))
 	wait.Until(t, "the webhook that the first region had sent is looked at", func() (any, bool) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gruntwork-io/terratest/modules/shell"
 
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -89,9 +90,9 @@ func runClient(t *testing.T, target *target, keyed func() agent, command ...stri
 	if testing.Short() {
 		t.Skip("runs a published client: go test without -short does")
 	}
-	newAgent, environment := keyed, map[string]string{"BASE_URL": target.URL}
+	makeAgent, environment := keyed, map[string]string{"BASE_URL": target.URL}
 	if keyed == nil {
-		newAgent = newClient(t, target).newAgent
+		makeAgent = func() agent { return newAgent(newClient(t, target)) }
 	} else {
 		var keys []string
 		for range keyedClients {
@@ -99,15 +100,15 @@ func runClient(t *testing.T, target *target, keyed func() agent, command ...stri
 		}
 		environment["AGENT_KEYS"] = strings.Join(keys, ",")
 	}
-	full := newAgent()
+	full := makeAgent()
 	fillQuota(t, target, full)
 	// A client cannot make time pass, so it finds a question whose minute is over.
-	late := newAgent()
+	late := makeAgent()
 	asked := late.ask(t, textQuestion(2)).QuestionID
-	newClient(t, target).newPerson().answer(t, textAnswer(asked))
+	answer(t, newPerson(newClient(t, target)), textAnswer(asked))
 	target.expire(t, asked)
-	environment["QUOTA_AGENT"], environment["EXPIRED_AGENT"], environment["EXPIRED_QUESTION"] = full.shows(),
-		late.shows(), asked
+	environment["QUOTA_AGENT"], environment["EXPIRED_AGENT"], environment["EXPIRED_QUESTION"] =
+		full.Header.Get(askahuman.AgentHeader), late.Header.Get(askahuman.AgentHeader), asked
 	avoidEndOfHour(t)
 	output, err := shell.RunCommandContextAndGetOutputE(t, t.Context(), &shell.Command{
 		Command: command[0], Args: command[1:], WorkingDir: "client", Env: environment,

@@ -30,7 +30,7 @@ func TestShared(t *testing.T) {
 		},
 		Uses: uses,
 		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
-			asker, question := newClient(t, &target{on}).newAgent(), textQuestion(2)
+			asker, question := newAgent(newClient(t, &target{on})), textQuestion(2)
 			question.IdempotencyKey = new(onesynthtest.Unique("key"))
 			return platform.Repeat{
 				Claims:   true,

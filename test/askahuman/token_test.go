@@ -31,7 +31,7 @@ func TestAgentsNeedTokens(t *testing.T) {
 	bearer := "Bearer " + token("agent-one")
 	asked := onesynthtest.Read[askahuman.Submission](t, try(http.MethodPost, "/agent/questions", bearer,
 		textQuestion(1)), http.StatusCreated)
-	c.newPerson().answer(t, textAnswer(asked.QuestionID))
+	answer(t, newPerson(c), textAnswer(asked.QuestionID))
 	got := onesynthtest.Read[askahuman.QuestionWithResponses](t, try(http.MethodGet, asked.PollURL, bearer, nil),
 		http.StatusOK)
 	if got.Status != "CLOSED" || len(got.Responses) != 1 {

@@ -15,7 +15,7 @@ func TestWaitingTogether(t *testing.T) {
 	t.Parallel()
 	target := shared(t)
 	c, waiting := newClient(t, target), target.AtOnce(40)
-	asker := c.newAgent()
+	asker := newAgent(c)
 	asked := make([]askahuman.Submission, waiting)
 	for i := range asked {
 		asked[i] = asker.ask(t, textQuestion(1))
@@ -31,8 +31,8 @@ func TestWaitingTogether(t *testing.T) {
 			}
 		})
 	}
-	for i, person := range c.newPeople(waiting) {
-		person.answer(t, textAnswer(asked[i].QuestionID))
+	for _, of := range asked {
+		answer(t, newPerson(c), textAnswer(of.QuestionID))
 	}
 	group.Wait()
 	for _, reply := range replies {

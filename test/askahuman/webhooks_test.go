@@ -83,7 +83,7 @@ func TestWebhooks(t *testing.T) {
 	target := shared(t)
 	target.LocalOnly(t, "an endpoint on this machine takes the webhooks")
 	c := newClient(t, target)
-	asker := c.newAgent()
+	asker := newAgent(c)
 	former := asker.webhookSecrets(t)
 	both := onesynthtest.Call(t, asker, askahuman.RotateWebhookSecret, schema.None{}, schema.None{}).Value.Secrets
 	if len(former) != 1 || len(both) != 2 || both[1] != former[0] {
@@ -91,8 +91,8 @@ func TestWebhooks(t *testing.T) {
 	}
 	path := onesynthtest.Unique("closed")
 	answered := asker.ask(t, target.on(path, textQuestion(2)))
-	for _, person := range c.newPeople(2) {
-		person.answer(t, textAnswer(answered.QuestionID))
+	for range 2 {
+		answer(t, newPerson(c), textAnswer(answered.QuestionID))
 	}
 	got := target.arrived(t, path, 1)[0]
 	header := http.Header(got.Header)
@@ -110,7 +110,7 @@ func TestWebhooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	wait.For(t, "the state of the webhook", "delivered", func() string {
-		return asker.webhook(t, answered.QuestionID)
+		return delivery(asker.question(t, answered.QuestionID))
 	}, wait.On(target))
 	read := asker.question(t, answered.QuestionID)
 	if closed.Type != "question.closed" || closed.Data.QuestionID != answered.QuestionID ||
@@ -131,7 +131,7 @@ func TestWebhookIsTriedOnAnEmulator(t *testing.T) {
 	t.Parallel()
 	target := shared(t)
 	target.EmulatorOnly(t, "a local run takes webhooks itself, and on AWS this one would be tried for a day")
-	asker := newClient(t, target).newAgent()
+	asker := newAgent(newClient(t, target))
 	question := textQuestion(1)
 	host := onesynthtest.Unique("endpoint") + ".invalid"
 	question.CallbackURL = new("https://" + host + "/")
@@ -177,7 +177,7 @@ func TestWebhooksComeAgain(t *testing.T) {
 	t.Parallel()
 	target := ownRun(t, run.Options{})
 	c := newClient(t, target)
-	asker := c.newAgent()
+	asker := newAgent(c)
 	if err := runtest.Of(target.Run).FailWebhooks("/down", true); err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestWebhooksComeAgain(t *testing.T) {
 		wait.Until(t, "all webhooks are "+state+" for the agent", func() (any, bool) {
 			states := map[string]int{}
 			for _, id := range asked {
-				states[asker.webhook(t, id)]++
+				states[delivery(asker.question(t, id))]++
 			}
 			return states, states[state] == len(asked)
 		}, wait.On(target))

@@ -6,8 +6,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/run"
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // A user exports what is kept, and deletes it: meanwhile they add nothing, afterwards there is nothing, and they begin
@@ -15,21 +15,21 @@ import (
 func TestAccount(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, run.Options{NoSchedules: true})
-	one, neighbour := newUser(t, on), newUser(t, on)
-	some := one.scenarios(t, on)[0]
-	for _, c := range []caller{one, one, neighbour} {
-		c.begin(t, completed(some, "a word of one's own"))
+	one, some := newUser(t, on)
+	neighbour := platform.NewCaller(t, on.Target)
+	for _, c := range []platform.Caller{one, one, neighbour} {
+		platform.Post(t, c, clarity.CreateAttempt, completed(some, "a word of one's own"))
 	}
 	on.Flush(t)
-	export := func(c caller) clarity.Data {
+	export := func(c platform.Caller) clarity.Data {
 		t.Helper()
-		return onesynthtest.Call(t, c, clarity.ExportData, clarity.PageParams{}, schema.None{}).Value
+		return platform.Call(t, c, clarity.ExportData, clarity.PageParams{})
 	}
 	if got := export(one); len(got.Attempts) != 2 || len(got.Profiles) != 2 || got.UserID != one.ID {
 		t.Errorf("got %+v", got)
 	}
 	for range 2 {
-		onesynthtest.Call(t, one, clarity.DeleteUser, schema.None{}, schema.None{})
+		platform.Call(t, one, clarity.DeleteUser, schema.None{})
 		if r := one.Try(t, http.MethodPost, "/attempts", completed(some, "too late")); r.Status != http.StatusConflict {
 			t.Errorf("got %v; want a refusal", r)
 		}
@@ -48,7 +48,7 @@ func TestAccount(t *testing.T) {
 	if got := export(neighbour); len(got.Attempts) != 1 || len(got.Profiles) != 1 {
 		t.Errorf("the other user has %+v", got)
 	}
-	one.begin(t, completed(some, "a new beginning"))
+	platform.Post(t, one, clarity.CreateAttempt, completed(some, "a new beginning"))
 	if got := export(one); len(got.Attempts) != 1 {
 		t.Errorf("after a new beginning, got %+v", got)
 	}

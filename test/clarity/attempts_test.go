@@ -7,6 +7,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // A submitted attempt is stored, evaluated, and read back as it was submitted. It adds a profile, by the stream; an
@@ -14,15 +15,14 @@ import (
 func TestSubmit(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
-	one := newUser(t, on)
-	some := one.scenarios(t, on)[0]
-	open := one.begin(t, begun(some.ID))
+	one, some := newUser(t, on)
+	open := platform.Post(t, one, clarity.CreateAttempt, begun(some.ID))
 	body := completed(some, "naïve ✓ — because the sample of 40 people is small, the figure may be off by 15 percent")
-	made := one.begin(t, body)
+	made := platform.Post(t, one, clarity.CreateAttempt, body)
 	if err := made.CheckEvaluated(); err != nil {
 		t.Fatal(err)
 	}
-	got := one.read(t, made.ID)
+	got := platform.Call(t, one, clarity.ReadAttempt, clarity.AttemptParams{ID: made.ID})
 	if got.UserID != one.ID || got.ScenarioID != some.ID || got.Status != "completed" ||
 		got.EvaluationStatus != "done" || got.DurationSeconds == nil || *got.DurationSeconds != 600 {
 		t.Errorf("got %+v", got)
@@ -36,7 +36,7 @@ func TestSubmit(t *testing.T) {
 	}
 	var profiles []clarity.Profile
 	wait.Until(t, "a profile of the evaluated attempt", func() (any, bool) {
-		profiles = one.profiles(t)
+		profiles = platform.Call(t, one, clarity.ListProfiles, clarity.PageParams{}).Profiles
 		return profiles, len(profiles) > 0
 	}, wait.On(on))
 	if len(profiles) != 1 || profiles[0].UserID != one.ID || profiles[0].AttemptID != made.ID ||
@@ -46,8 +46,14 @@ func TestSubmit(t *testing.T) {
 	var listed []string
 	wait.Until(t, "the list has both", func() (any, bool) {
 		listed = nil
-		for _, a := range one.all(t, 1) {
-			listed = append(listed, a.ID)
+		for at := (clarity.PageParams{Limit: 1}); ; {
+			page := platform.Call(t, one, clarity.ListAttempts, at)
+			for _, a := range page.Attempts {
+				listed = append(listed, a.ID)
+			}
+			if at.NextToken = page.NextToken; len(page.Attempts) > 1 || at.NextToken == "" {
+				break
+			}
 		}
 		return listed, len(listed) == 2
 	}, wait.On(on))
@@ -60,7 +66,7 @@ func TestSubmit(t *testing.T) {
 	// Records of the stream that come again add no profile.
 	on.Set(t, "Attempts", "attemptId", made.ID, map[string]any{"durationSeconds": 1})
 	on.Flush(t)
-	if again := one.profiles(t); len(again) != 1 {
+	if again := platform.Call(t, one, clarity.ListProfiles, clarity.PageParams{}).Profiles; len(again) != 1 {
 		t.Errorf("got %d profiles after the record came again; want 1", len(again))
 	}
 }

@@ -9,9 +9,8 @@ import (
 // The OpenAPI document says of each route what it takes and what it answers.
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	on := shared(t)
-	on.load(t)
-	suite.CheckAnswers(t, "Authorization: "+newUser(t, on).Header.Get("Authorization"))
+	one, _ := newUser(t, shared(t))
+	suite.CheckAnswers(t, "Authorization: "+one.Header.Get("Authorization"))
 }
 
 // FuzzRequest sends what the fuzzer makes up: go test -fuzz FuzzRequest.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -14,24 +13,23 @@ import (
 // uses makes every function do its work, but for what the requests of package routes do.
 func uses(t testing.TB, of *platform.Target) {
 	on := &target{of}
-	one := newUser(t, on)
-	some := one.scenarios(t, on)[0]
-	byRequest, bySchedule := one.begin(t, completed(some, "the first of a few")),
-		one.begin(t, completed(some, "to be evaluated again"))
+	one, some := newUser(t, on)
+	byRequest, bySchedule := platform.Post(t, one, clarity.CreateAttempt, completed(some, "the first of a few")),
+		platform.Post(t, one, clarity.CreateAttempt, completed(some, "to be evaluated again"))
 	on.Flush(t)
 	on.unevaluate(t, byRequest.ID)
-	onesynthtest.Call(t, one, clarity.EvaluateAttempt, clarity.AttemptParams{ID: byRequest.ID}, schema.None{})
+	platform.Call(t, one, clarity.EvaluateAttempt, clarity.AttemptParams{ID: byRequest.ID})
 	on.unevaluate(t, bySchedule.ID)
 	on.RunSchedule(t, "")
-	onesynthtest.Call(t, one, clarity.ListScenarios, clarity.ScenariosParams{Difficulty: "beginner"}, schema.None{})
+	platform.Call(t, one, clarity.ListScenarios, clarity.ScenariosParams{Difficulty: "beginner"})
 	platform.Succeeded(t, one.Try(t, http.MethodGet, "/", nil))
 	if err := suite.Seed(t, of); err != nil {
 		t.Fatal(err)
 	}
 	// A user who has attempts and a profile deletes the account, and signs up again.
-	onesynthtest.Call(t, one, clarity.DeleteUser, schema.None{}, schema.None{})
+	platform.Call(t, one, clarity.DeleteUser, schema.None{})
 	on.Flush(t)
-	one.begin(t, completed(some, "a new beginning"))
+	platform.Post(t, one, clarity.CreateAttempt, completed(some, "a new beginning"))
 	on.Flush(t)
 }
 

@@ -29,10 +29,10 @@ func TestShared(t *testing.T) {
 		},
 		Uses: uses,
 		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
-			one := newUser(t, &target{on})
+			one, some := newUser(t, &target{on})
 			one.Retry = []int{http.StatusServiceUnavailable}
 			key := onesynthtest.Key(onesynthtest.Unique("key"))
-			body := completed(one.scenarios(t, &target{on})[0], "once, because it is enough")
+			body := completed(some, "once, because it is enough")
 			return platform.Repeat{
 				Claims:   true,
 				Function: "ClarityAPI",
@@ -40,7 +40,7 @@ func TestShared(t *testing.T) {
 					return one.Send(ctx, http.MethodPost, "/attempts", key, body)
 				},
 				Made: func(t testing.TB) int {
-					all := one.all(t, 100)
+					all := platform.Call(t, one, clarity.ListAttempts, clarity.PageParams{}).Attempts
 					if len(all) > 1 {
 						t.Errorf("got attempts %+v; want one", all)
 					}
@@ -53,7 +53,7 @@ func TestShared(t *testing.T) {
 				},
 				// An hour, for which the claim is.
 				Waits: func(t testing.TB, r onesynthtest.Reply) {
-					for _, a := range one.all(t, 100) {
+					for _, a := range platform.Call(t, one, clarity.ListAttempts, clarity.PageParams{}).Attempts {
 						(&target{on}).unevaluate(t, a.ID) // the try of the request that died
 					}
 					suite.Refused(t, r, http.StatusConflict)

@@ -11,6 +11,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // A sign-up creates the profile, before any request.
@@ -18,7 +19,7 @@ func TestSignUp(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
 	on.LocalOnly(t, "it reads the table")
-	one := newUser(t, on)
+	one := platform.NewCaller(t, on.Target)
 	if item := on.Item(t, "Users", "PK", "USER#"+one.ID, "SK", "PROFILE"); item["email"] != one.Email ||
 		item["tier"] != "free" {
 		t.Errorf("got profile %v of %s", item, one.Email)
@@ -33,25 +34,25 @@ func TestDeletedAccount(t *testing.T) {
 	on.load(t)
 	one, other := newPremium(t, on), newPremium(t, on)
 	// What others have: votes for the user's submission, and a submission with the user's vote.
-	open := func(c caller) string {
-		return c.submit(t, weak(newTerm())).ID
+	open := func(c platform.Caller) string {
+		return submit(t, c, weak()).ID
 	}
-	own, others := open(one), open(other)
-	one.vote(t, others)
-	other.vote(t, own)
-	one.submit(t, proposal(newTerm())) // approved: it stays in the lexicon
+	ours, others := open(one), open(other)
+	platform.Call(t, one, lingible.VoteForSubmission, lingible.SubmissionParams{ID: others})
+	platform.Call(t, other, lingible.VoteForSubmission, lingible.SubmissionParams{ID: ours})
+	submit(t, one, proposal()) // approved: it stays in the lexicon
 	for i := range 30 {
-		one.translate(t, fmt.Sprintf("no cap, number %d", i))
+		translate(t, one, fmt.Sprintf("no cap, number %d", i))
 	}
-	q := one.question(t)
+	q := platform.Call(t, one, lingible.AskQuestion, lingible.QuestionParams{})
 	onesynthtest.Call(t, one, lingible.AnswerQuestion, schema.None{},
 		lingible.QuizSelection{SessionID: q.SessionID, QuestionID: q.ID, Selected: "a"})
-	one.leave(t)
+	leave(t, one)
 	cleaner, kills := on.Function(t, "AccountCleaner"), 0
 	left := func() (found []string) {
 		for name := range on.Tables {
 			for _, item := range on.Items(t, name) {
-				if strings.Contains(fmt.Sprint(item), one.ID) || strings.Contains(fmt.Sprint(item), own) {
+				if strings.Contains(fmt.Sprint(item), one.ID) || strings.Contains(fmt.Sprint(item), ours) {
 					found = append(found, fmt.Sprint(name, " ", item))
 				}
 			}
@@ -71,7 +72,7 @@ func TestDeletedAccount(t *testing.T) {
 	if found := left(); len(found) != 0 {
 		t.Errorf("left is %q", found)
 	}
-	for _, s := range other.own(t) {
+	for _, s := range own(t, other) {
 		if s.ID == others && s.Upvotes != 0 {
 			t.Errorf("got %v; want no vote", s)
 		}

@@ -7,30 +7,32 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
 )
 
 // uses makes every function do its work, but for what the requests of package routes do.
 func uses(t testing.TB, of *platform.Target) {
 	on := &target{of}
 	one, gone := newPremium(t, on), newPremium(t, on)
-	one.translate(t, "it looks sus") // a use that is counted
+	translate(t, one, "it looks sus") // a use that is counted
 	for _, path := range []string{"/trending?category=slang", "/quiz/question?category=food", "/"} {
 		platform.Succeeded(t, one.Try(t, http.MethodGet, path, nil))
 	}
-	bad := proposal(newTerm())
+	bad := proposal()
 	bad.Example = "www.example.com"
-	one.propose(t, bad)
-	one.propose(t, proposal(newTerm())) // approved, and exported
+	platform.Post(t, one, lingible.SubmitTerm, bad)
+	platform.Post(t, one, lingible.SubmitTerm, proposal()) // approved, and exported
 	on.store(t, "pending")
 	on.Flush(t)
 	on.RunSchedule(t, "RevalidatorSchedule")
 	on.RunSchedule(t, "TrendingJobSchedule")
 	// Who leaves has voted, and others have voted for their term.
-	gone.translate(t, "no cap")
-	gone.vote(t, on.store(t, "validated"))
-	one.vote(t, gone.submit(t, weak(newTerm())).ID)
-	gone.leave(t)
+	translate(t, gone, "no cap")
+	platform.Call(t, gone, lingible.VoteForSubmission, lingible.SubmissionParams{ID: on.store(t, "validated")})
+	platform.Call(t, one, lingible.VoteForSubmission, lingible.SubmissionParams{ID: submit(t, gone, weak()).ID})
+	leave(t, gone)
 	on.Flush(t)
 	if err := suite.Seed(t, of); err != nil {
 		t.Fatal(err)
@@ -41,7 +43,7 @@ func uses(t testing.TB, of *platform.Target) {
 // a validation. It returns its id.
 func (p *target) store(t testing.TB, status string) string {
 	t.Helper()
-	id, term := uuid.NewString(), newTerm()
+	id, term := uuid.NewString(), routes.NewWord()
 	item := map[string]any{
 		"PK": "TERM#" + term, "SK": "SUBMISSION#" + id, "submission_id": id, "user_id": "someone", "slang_term": term,
 		"meaning":       "to wait for a long time in bad weather",

@@ -29,15 +29,15 @@ func TestShared(t *testing.T) {
 			one := newPremium(t, &target{on})
 			one.Retry = []int{http.StatusServiceUnavailable}
 			key := onesynthtest.Key(onesynthtest.Unique("key"))
-			body := proposal(newTerm())
+			body := proposal()
 			return platform.Repeat{
 				Function: "LingibleAPI",
 				Send: func(ctx context.Context) (onesynthtest.Reply, error) {
 					return one.Send(ctx, http.MethodPost, "/slang/submit", key, body)
 				},
-				Made: func(t testing.TB) int { return len(one.own(t)) },
+				Made: func(t testing.TB) int { return len(own(t, one)) },
 				Other: func(t testing.TB) {
-					suite.Refused(t, one.MustSend(t, http.MethodPost, "/slang/submit", key, proposal(newTerm())),
+					suite.Refused(t, one.MustSend(t, http.MethodPost, "/slang/submit", key, proposal()),
 						http.StatusUnprocessableEntity, "VAL_001")
 				},
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // A good submission is approved by its validation, enters the lexicon and the next export, and is
@@ -17,18 +17,17 @@ import (
 func TestSubmission(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
-	free, one := newUser(t, on), newPremium(t, on)
-	term := newTerm()
-	made := one.submit(t, proposal(term))
+	free, one, proposed := platform.NewCaller(t, on.Target), newPremium(t, on), proposal()
+	made, term := submit(t, one, proposed), proposed.Term
 	if made.Status != lingible.AutoApproved || made.ApprovalType != "llm_auto" {
 		t.Fatalf("got %v; want it approved", made)
 	}
-	bad := one.submit(t, lingible.Proposal{Term: "zzxqwv", Meaning: "zzxqwv", Example: "www.example.com"})
+	bad := submit(t, one, lingible.Proposal{Term: "zzxqwv", Meaning: "zzxqwv", Example: "www.example.com"})
 	if bad.Status != lingible.Rejected {
 		t.Errorf("got %v; want it rejected", bad)
 	}
 	wait.Until(t, "the term is in the language", func() (any, bool) {
-		got := free.translate(t, "a "+term+" day")
+		got := translate(t, free, "a "+term+" day")
 		return got, got.Confidence > 0.9
 	}, wait.On(on))
 	if on.Run == nil {
@@ -47,13 +46,13 @@ func TestSubmission(t *testing.T) {
 func TestAdmin(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
-	one, admin := newPremium(t, on), newAdmin(t, on)
-	id := one.submit(t, weak(newTerm())).ID
-	intruders := map[string]caller{"None": newUser(t, on)}
-	if on.Run != nil { // A user pool chooses the claims.
+	id, groups := submit(t, newPremium(t, on), weak()).ID, []string{"admin"}
+	intruders := map[string]*onesynthtest.Client{"None": platform.NewCaller(t, on.Target).Client}
+	if on.Run != nil { // A user pool has no other group, and chooses the claims.
+		groups = []string{"staff", "admin"}
 		for name, groups := range map[string]any{"Other": []string{"administrators", "staff"},
 			"Blank": []string{"x", "site admin"}, "Bracket": []string{"[admin"}, "Text": "guest admin"} {
-			intruders[name] = newUser(t, on).with(t, on, map[string]any{"cognito:groups": groups})
+			intruders[name] = on.As(t, onesynthtest.Unique("user"), map[string]any{"cognito:groups": groups})
 		}
 	}
 	for name, intruder := range intruders {
@@ -61,8 +60,9 @@ func TestAdmin(t *testing.T) {
 		suite.Refused(t, intruder.Try(t, http.MethodPost, "/slang/admin/approve/"+id, nil), http.StatusForbidden,
 			"AUTH_002")
 	}
-	if got := onesynthtest.Call(t, admin, lingible.ApproveSubmission, lingible.SubmissionParams{ID: id},
-		schema.None{}).Value; got.Status != lingible.AdminApproved {
+	admin := platform.NewCaller(t, on.Target, groups...)
+	got := platform.Call(t, admin, lingible.ApproveSubmission, lingible.SubmissionParams{ID: id})
+	if got.Status != lingible.AdminApproved {
 		t.Errorf("got %v", got)
 	}
 }

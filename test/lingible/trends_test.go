@@ -15,7 +15,7 @@ func TestTrends(t *testing.T) {
 	on := shared(t)
 	on.LocalOnly(t, "the test runs the schedule of the job")
 	one := newPremium(t, on)
-	one.translate(t, "sus")
+	translate(t, one, "sus")
 	on.RunSchedule(t, "TrendingJobSchedule")
 	all := onesynthtest.Call(t, one, lingible.ListTrends, lingible.TrendParams{Limit: 100}, schema.None{}).Value.Trends
 	scored := func(trend lingible.Trend) bool { return trend.Term == "sus" && trend.Popularity > 0 }

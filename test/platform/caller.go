@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/client"
 )
 
 // Caller is a user with a token.
@@ -30,4 +32,16 @@ func NewCaller(t testing.TB, on *Target, groups ...string) Caller {
 	}
 	c.Header = http.Header{"Authorization": {"Bearer " + token}}
 	return c
+}
+
+// Call makes a request of an operation without a body, which has to succeed, and returns the answer.
+func Call[P, A any](t testing.TB, by client.Sender, op schema.Operation[P, schema.None, A], params P) A {
+	t.Helper()
+	return onesynthtest.Call(t, by, op, params, schema.None{}).Value
+}
+
+// Post makes a request of an operation without parameters, which has to succeed, and returns the answer.
+func Post[B, A any](t testing.TB, by client.Sender, op schema.Operation[schema.None, B, A], body B) A {
+	t.Helper()
+	return onesynthtest.Call(t, by, op, schema.None{}, body).Value
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // left returns the items of a user except idempotency keys.
@@ -40,16 +41,16 @@ func TestDeletion(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, run.Options{})
 	one, neighbour := newUser(t, on), newUser(t, on)
-	kept := neighbour.create(t, todo.TaskBody{Title: "Another user's"})
+	kept := platform.Post(t, neighbour, todo.CreateTask, todo.TaskBody{Title: "Another user's"})
 	for range 110 {
-		one.create(t, todo.TaskBody{Title: "Of one who leaves"})
+		platform.Post(t, one, todo.CreateTask, todo.TaskBody{Title: "Of one who leaves"})
 	}
 	key := onesynthtest.Key(onesynthtest.Unique("key"))
 	answered := one.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil)
 	if answered.Status != http.StatusAccepted {
 		t.Fatalf("got %v; want 202", answered)
 	}
-	one.gone(t)
+	gone(t, one)
 	on.Flush(t)
 	if left := on.left(t, one.ID); len(left) != 0 {
 		t.Errorf("got %d items left, such as %v", len(left), left[0])
@@ -61,11 +62,11 @@ func TestDeletion(t *testing.T) {
 	}
 	isReplay(t, one.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil), answered)
 
-	one.join(t)
-	if got := one.all(t, todo.TaskFilter{}); len(got) != 0 {
+	join(t, one)
+	if got := platform.Call(t, one, todo.ListTasks, todo.TaskFilter{}).Tasks; len(got) != 0 {
 		t.Errorf("got %d tasks of the user before", len(got))
 	}
-	if got := neighbour.task(t, kept.ID); got != kept {
+	if got := platform.Call(t, neighbour, todo.ReadTask, todo.TaskParams{ID: kept.ID}); got != kept {
 		t.Errorf("got %+v; want %+v", got, kept)
 	}
 }

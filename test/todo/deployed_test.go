@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
+	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // The deployed stack passes every change on through the stream of its table: into the
@@ -20,10 +23,11 @@ func TestStreamAsDeployed(t *testing.T) {
 		t.Skip("skipped in a local run: the tests of lake and deletion look closer")
 	}
 	one := newUser(t, on)
-	kept, gone := one.create(t, todo.TaskBody{Title: "Kept", Category: "home"}),
-		one.create(t, todo.TaskBody{Title: "Gone"})
-	one.change(t, kept.ID, todo.InProgress)
-	one.drop(t, gone.ID)
+	kept, dropped := platform.Post(t, one, todo.CreateTask, todo.TaskBody{Title: "Kept", Category: "home"}),
+		platform.Post(t, one, todo.CreateTask, todo.TaskBody{Title: "Gone"})
+	onesynthtest.Call(t, one, todo.ChangeTask, todo.TaskParams{ID: kept.ID},
+		todo.TaskChangeBody{Status: new(todo.InProgress)})
+	platform.Call(t, one, todo.DeleteTask, todo.TaskParams{ID: dropped.ID})
 	want := [][]string{
 		{"INSERT", "Gone", "pending"}, {"INSERT", "Kept", "pending"}, {"MODIFY", "Kept", "in_progress"},
 		{"REMOVE", "Gone", "pending"},
@@ -50,7 +54,7 @@ func TestStreamAsDeployed(t *testing.T) {
 	}
 	on.Lacking(t, "views of the lake", on.checkView(t, one.ID))
 
-	one.leave(t)
+	platform.Call(t, one, todo.DeleteUser, schema.None{})
 	var left []map[string]any
 	wait.Until(t, "the user is erased", func() (any, bool) {
 		left = on.left(t, one.ID)

@@ -25,11 +25,13 @@ func TestEvents(t *testing.T) {
 	t.Cleanup(func() { events.Close() })
 	on := events.OwnRun(t, run.Options{})
 	id := onesynthtest.Unique("user")
-	user := caller{platform.Caller{Client: on.As(t, id), Email: "ann@example.com"}}
-	user.join(t)
-	urgent := user.create(t, todo.TaskBody{Title: "a task that is urgent", Priority: todo.Urgent})
-	low := user.create(t, todo.TaskBody{Title: "a task that is low", Priority: todo.Low})
-	user.change(t, low.ID, todo.Completed)
+	user := platform.Caller{Client: on.As(t, id), Email: "ann@example.com"}
+	join(t, user)
+	urgent := platform.Post(t, user, todo.CreateTask,
+		todo.TaskBody{Title: "a task that is urgent", Priority: todo.Urgent})
+	low := platform.Post(t, user, todo.CreateTask, todo.TaskBody{Title: "a task that is low", Priority: todo.Low})
+	onesynthtest.Call(t, user, todo.ChangeTask, todo.TaskParams{ID: low.ID},
+		todo.TaskChangeBody{Status: new(todo.Completed)})
 
 	on.Event(t, todo.TaskCreated, map[string]any{"task_id": urgent.ID, "priority": "urgent", "version": 1})
 	completed := on.Event(t, todo.TaskCompleted, map[string]any{"task_id": low.ID, "version": 2})

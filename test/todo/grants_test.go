@@ -14,7 +14,7 @@ import (
 func uses(t testing.TB, of *platform.Target) {
 	on := &target{of}
 	one := newUser(t, on)
-	made := one.create(t, todo.TaskBody{Title: "a", Status: todo.Completed})
+	made := platform.Post(t, one, todo.CreateTask, todo.TaskBody{Title: "a", Status: todo.Completed})
 	on.Flush(t)
 	// Another small object for the compactor to merge, and a change that changes no count.
 	onesynthtest.Call(t, one, todo.ChangeTask, todo.TaskParams{ID: made.ID}, todo.TaskChangeBody{Title: new("b")})

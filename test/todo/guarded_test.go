@@ -24,9 +24,9 @@ func TestGuarded(t *testing.T) {
 	on := guarded.OwnRun(t, run.Options{})
 	guarded.CheckRoutes(t, on)
 	ann := on.As(t, "ann")
-	user := caller{platform.Caller{Client: ann, Email: "ann@example.com"}}
-	user.join(t)
-	user.create(t, todo.TaskBody{Title: "Water the plants"})
+	user := platform.Caller{Client: ann, Email: "ann@example.com"}
+	join(t, user)
+	platform.Post(t, user, todo.CreateTask, todo.TaskBody{Title: "Water the plants"})
 
 	anyone := onesynthtest.NewClient(t, on)
 	asPartner := func(key, path string) onesynthtest.Reply {

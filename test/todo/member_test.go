@@ -15,12 +15,13 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // member is one user who does things at random.
 type member struct {
 	*history
-	caller
+	platform.Caller
 	random *rand.Rand
 	// alive says that there is a user.
 	alive bool
@@ -31,8 +32,8 @@ type member struct {
 	number  int
 }
 
-func newMember(h *history, c caller, random *rand.Rand) *member {
-	return &member{history: h, caller: c, random: random, tasks: map[string]bool{}, answers: map[string]storedTask{}}
+func newMember(h *history, c platform.Caller, random *rand.Rand) *member {
+	return &member{history: h, Caller: c, random: random, tasks: map[string]bool{}, answers: map[string]storedTask{}}
 }
 
 // step is a request with its final answer.
@@ -47,7 +48,7 @@ func (m *member) do(ctx context.Context, s *step) (err error) {
 	key := onesynthtest.Key(onesynthtest.Unique("key"))
 	const maxAttempts = 100
 	for range maxAttempts {
-		if s.reply, err = m.caller.Send(ctx, s.method, s.path, key, s.body); err != nil {
+		if s.reply, err = m.Caller.Send(ctx, s.method, s.path, key, s.body); err != nil {
 			return err
 		}
 		_, again := s.reply.RetryAfter()

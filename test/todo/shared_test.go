@@ -9,6 +9,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -38,8 +39,8 @@ func TestShared(t *testing.T) {
 					return one.Send(ctx, http.MethodPost, "/api/v1/tasks", key, todo.TaskBody{Title: "once"})
 				},
 				Made: func(t testing.TB) int {
-					all := one.all(t, todo.TaskFilter{})
-					if counted := one.stats(t); counted.Total != len(all) {
+					all := platform.Call(t, one, todo.ListTasks, todo.TaskFilter{}).Tasks
+					if counted := platform.Call(t, one, todo.ReadStats, schema.None{}); counted.Total != len(all) {
 						t.Errorf("got %d tasks, and %d counted", len(all), counted.Total)
 					}
 					return len(all)

@@ -8,6 +8,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // A user signs up, keeps a task until it is done, and leaves.
@@ -15,8 +16,8 @@ func TestLifecycle(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
 	one := newCaller(t, on)
-	one.gone(t)
-	joined := one.join(t)
+	gone(t, one)
+	joined := join(t, one)
 	if me := joined.Value; me.Email != one.Email || me.Name != "Ann" || on.Run != nil && me.ID != one.ID ||
 		joined.Header.Get("Location") != "/api/v1/users/me" {
 		t.Errorf("got %v; want the user as given", joined)
@@ -29,13 +30,15 @@ func TestLifecycle(t *testing.T) {
 		made.Header.Get("Location") != "/api/v1/tasks/"+task.ID {
 		t.Errorf("got %v %v; want the task as given, with location and ETag", made, made.Header)
 	}
-	done := one.change(t, task.ID, todo.Completed)
-	if got := one.task(t, task.ID); got != done || done.CompletedAt == 0 || done.Version != 2 {
+	done := onesynthtest.Call(t, one, todo.ChangeTask, todo.TaskParams{ID: task.ID},
+		todo.TaskChangeBody{Status: new(todo.Completed)}).Value
+	if got := platform.Call(t, one, todo.ReadTask, todo.TaskParams{ID: task.ID}); got != done ||
+		done.CompletedAt == 0 || done.Version != 2 {
 		t.Errorf("got %+v; want the task completed, %+v", got, done)
 	}
 	for _, sort := range []todo.Sort{todo.ByStatus, todo.ByDueDate, todo.ByPriority, todo.ByCategory} {
 		listed := func() (any, bool) {
-			got := one.all(t, todo.TaskFilter{Sort: sort})
+			got := platform.Call(t, one, todo.ListTasks, todo.TaskFilter{Sort: sort}).Tasks
 			return got, len(got) == 1 && got[0] == done
 		}
 		// On AWS the indexes follow the table within a moment, and in a local run at once.
@@ -45,10 +48,11 @@ func TestLifecycle(t *testing.T) {
 			t.Errorf("the list by %s has %+v, not the task as it is", sort, got)
 		}
 	}
-	if got := one.stats(t); got.ByStatus.Completed != 1 || got.ByPriority.High != 1 || got.Total != 1 {
+	if got := platform.Call(t, one, todo.ReadStats, schema.None{}); got.ByStatus.Completed != 1 ||
+		got.ByPriority.High != 1 || got.Total != 1 {
 		t.Errorf("got %+v; want one task", got)
 	}
-	one.drop(t, task.ID)
-	one.leave(t)
-	one.gone(t)
+	platform.Call(t, one, todo.DeleteTask, todo.TaskParams{ID: task.ID})
+	platform.Call(t, one, todo.DeleteUser, schema.None{})
+	gone(t, one)
 }
