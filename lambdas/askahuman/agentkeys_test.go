@@ -18,6 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
@@ -83,10 +84,7 @@ func TestAgentKeys(t *testing.T) {
 	}
 	names(next, "")
 
-	list, err := keys.List(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(keys.List(ctx))(t)
 	var got []string
 	for _, k := range list {
 		line := k.AgentID
@@ -124,13 +122,10 @@ func TestRevokeErr(t *testing.T) {
 	t.Parallel()
 	keys := &AgentKeys{DB: dynamotest.Open(t, askahuman.AgentKeys()).DB}
 	for _, hash := range []string{strings.Repeat("a", 64), strings.Repeat("a", 12) + strings.Repeat("b", 52)} {
-		err := keys.DB.Update(t.Context(), "CreateAgentKey", []any{hash},
+		must.OK(t, keys.DB.Update(t.Context(), "CreateAgentKey", []any{hash},
 			expression.Set(dynamo.Name("agent_id"), expression.Value("ann")).Set(dynamo.Name("listed"),
 				expression.Value(listedKey)),
-			expression.ConditionBuilder{}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+			expression.ConditionBuilder{}, nil))
 	}
 	for _, id := range []string{"", "a", strings.Repeat("a", 11), strings.Repeat("c", 12), "ann", "aah_unknown"} {
 		if _, err := keys.Revoke(t.Context(), id); !errors.Is(err, askahuman.ErrAgentKeyNotFound) {
@@ -233,9 +228,7 @@ func TestMarkAndRevokeAtOnce(t *testing.T) {
 		t.Errorf("%d requests kept the use, want one", marks.Load())
 	}
 	for _, at := range []time.Duration{time.Minute, time.Hour} {
-		if err := keys.revoke(ctx, key.Hash, noon.Add(at)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, keys.revoke(ctx, key.Hash, noon.Add(at)))
 	}
 	unknown := askahuman.HashAgentKey("another")
 	if err := keys.revoke(ctx, unknown, noon); !errors.Is(err, askahuman.ErrAgentKeyNotFound) {
@@ -287,9 +280,7 @@ func TestAgentKeyReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := keys.Revoke(ctx, kept.ID()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(keys.Revoke(ctx, kept.ID()))(t)
 	read := []schema.Action{schema.GetItem}
 	for _, test := range []struct {
 		name, key string

@@ -11,13 +11,14 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/historytest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 func answersOf(t *testing.T, s *platform, questionID string) []askahuman.Response {
 	t.Helper()
-	return Must(s.responses(t.Context(), questionID))(t)
+	return must.Get(s.responses(t.Context(), questionID))(t)
 }
 
 func TestSubmitResponseRefused(t *testing.T) {
@@ -29,10 +30,10 @@ func TestSubmitResponseRefused(t *testing.T) {
 	}{
 		"AtTheDeadline": {at: time.Hour, want: askahuman.ErrQuestionClosed},
 		"Closed": {want: askahuman.ErrQuestionClosed, prepare: func(t *testing.T, q askahuman.Question) {
-			Must(s.notifying.endQuestion(t.Context(), q, ten))(t)
+			must.Get(s.notifying.endQuestion(t.Context(), q, ten))(t)
 		}},
 		"Expired": {want: askahuman.ErrQuestionClosed, prepare: func(t *testing.T, q askahuman.Question) {
-			Must(s.notifying.endQuestion(t.Context(), q, time.Time(q.Deadline)))(t)
+			must.Get(s.notifying.endQuestion(t.Context(), q, time.Time(q.Deadline)))(t)
 		}},
 		"Full": {want: askahuman.ErrQuestionClosed, prepare: func(t *testing.T, q askahuman.Question) {
 			for i := range q.RequiredResponses {
@@ -44,7 +45,7 @@ func TestSubmitResponseRefused(t *testing.T) {
 		}},
 		"AnsweredAndClosed": {want: askahuman.ErrAlreadyAnswered, prepare: func(t *testing.T, q askahuman.Question) {
 			mustSubmit(t, s, q.ID, person(99), ten)
-			Must(s.notifying.endQuestion(t.Context(), q, ten))(t)
+			must.Get(s.notifying.endQuestion(t.Context(), q, ten))(t)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -164,7 +165,7 @@ func TestRecentAnswers(t *testing.T) {
 		{3*time.Minute + time.Millisecond, 0, want[:2]},
 		{time.Hour, 0, nil},
 	} {
-		got := Must(s.people.recentAnswers(t.Context(), person(0), ten.Add(test.since), test.limit))(t)
+		got := must.Get(s.people.recentAnswers(t.Context(), person(0), ten.Add(test.since), test.limit))(t)
 		wantEqual(t, fmt.Sprintf("since %v, limit %d", test.since, test.limit), got, test.want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
@@ -37,7 +38,7 @@ func TestHistoriesYieldTheirEvents(t *testing.T) {
 			var got []string
 			for _, e := range publisher.Tell(t, bus, h.random, append(questions(), reports()...)) {
 				var d detail
-				OK(t, json.Unmarshal([]byte(e.Detail), &d))
+				must.OK(t, json.Unmarshal([]byte(e.Detail), &d))
 				got, told[e.DetailType] = append(got, fmt.Sprint(e.DetailType, d)), true
 			}
 			slices.Sort(got)
@@ -91,13 +92,13 @@ func (h *questionHistory) step(t *testing.T) {
 		if h.random.IntN(2) == 0 {
 			ask.Type, ask.Options = askahuman.TypeMultipleChoice, []string{"one", "<two>"}
 		}
-		q := Must(h.Ask(ctx, "agent", ask))(t)
+		q := must.Get(h.Ask(ctx, "agent", ask))(t)
 		h.asked, h.open[q.ID] = append(h.asked, q.ID), 0
 		h.note(askahuman.QuestionAsked, detail{Question: q.ID})
 		return
 	}
 	id, by := h.asked[h.random.IntN(len(h.asked))], person(h.random.IntN(4))
-	q := Must(h.people.question(ctx, id, h.Now()))(t)
+	q := must.Get(h.people.question(ctx, id, h.Now()))(t)
 	current, answers := h.open[id]
 	due := answers && !h.Now().Before(time.Time(q.Deadline))
 	switch action {
@@ -132,12 +133,12 @@ func (h *questionHistory) step(t *testing.T) {
 		if !due {
 			return
 		}
-		if ended := Must(h.notifying.endQuestion(ctx, q, h.Now()))(t); ended {
+		if ended := must.Get(h.notifying.endQuestion(ctx, q, h.Now()))(t); ended {
 			delete(h.open, id)
 			h.note(askahuman.QuestionExpired, detail{Question: id, Status: askahuman.StatusExpired, Current: current})
 		}
 	case 10:
-		Must(h.people.ReportByPerson(ctx, by, askahuman.PersonReport{QuestionID: &id, Reason: "spam",
+		must.Get(h.people.ReportByPerson(ctx, by, askahuman.PersonReport{QuestionID: &id, Reason: "spam",
 			Comment: new("secret")}))(t)
 		if !h.done[id+by] {
 			h.done[id+by] = true
@@ -148,7 +149,7 @@ func (h *questionHistory) step(t *testing.T) {
 		if due {
 			return
 		}
-		OK(t, h.as(t, "moderationapi").HideQuestion(ctx, as("operator"), id, true))
+		must.OK(t, h.as(t, "moderationapi").HideQuestion(ctx, as("operator"), id, true))
 		if answers {
 			delete(h.open, id)
 			h.note(askahuman.QuestionClosed, detail{Question: id, Status: askahuman.StatusClosed, Current: current,

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -17,19 +18,17 @@ func TestWritesKeepExtra(t *testing.T) {
 	now := start
 	m := &moderated{t, &Service{DB: tables.DB, Clock: func() time.Time { return now }}}
 	q := m.ask("agent", 2)
-	OK(m, m.answer("ann", q.ID, "An answer that is neither short nor long."))
-	read, err := m.Read(ctx, "agent", q.ID)
-	OK(m, err)
+	must.OK(m, m.answer("ann", q.ID, "An answer that is neither short nor long."))
+	read := must.Get(m.Read(ctx, "agent", q.ID))(m)
 	response := read.Responses[0].ID
 	added := tables.KeepsExtra(t, extended, "Response", []string{q.ID, response}, func() error {
 		return m.HideResponse(ctx, as("operator"), q.ID, response, true)
 	})
-	OK(m, m.HideResponse(ctx, as("operator"), q.ID, response, false))
+	must.OK(m, m.HideResponse(ctx, as("operator"), q.ID, response, false))
 	ofQuestion := tables.KeepsExtra(t, extended, "Question", []string{q.ID}, func() error {
 		return m.answer("bob", q.ID, "Another answer that is neither short nor long.")
 	})
-	read, err = m.Read(ctx, "agent", q.ID)
-	OK(m, err)
+	read = must.Get(m.Read(ctx, "agent", q.ID))(m)
 	want := `{"added_question":"` + ofQuestion + `"}`
 	if string(read.Extra) != want || read.Status != askahuman.StatusClosed {
 		t.Errorf("the question is %+v, want it closed, with %s", read.Question, want)
@@ -53,8 +52,7 @@ func TestWritesKeepExtra(t *testing.T) {
 		return m.Close(ctx, "agent", closed.ID)
 	})
 
-	sub, err := m.subscribe(ctx, subscriptionFor("token"))
-	OK(m, err)
+	sub := must.Get(m.subscribe(ctx, subscriptionFor("token")))(m)
 	now = now.Add(time.Minute)
 	tables.KeepsExtra(t, extended, "Subscription", []string{sub.ID}, func() error {
 		_, err := m.changeSubscription(ctx, sub.ID, "another token", 60, now)

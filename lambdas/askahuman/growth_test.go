@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
@@ -47,15 +48,11 @@ func TestGrowth(t *testing.T) {
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, group.Wait())
 	cost := func(what string, read func() error) {
 		t.Helper()
 		tables.Recorder.Requests()
-		if err := read(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, read())
 		units, made := 0.0, tables.Recorder.Requests()
 		for _, request := range made {
 			units += request.Units

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -23,22 +24,22 @@ func TestHandles(t *testing.T) {
 		t.Helper()
 		p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "One more."))
 		p.MoveTo(p.Now().Add(2 * boardAge))
-		if got := Must(p.people.Stats(t.Context(), person(0), nil))(t); got.Handle != want {
+		if got := must.Get(p.people.Stats(t.Context(), person(0), nil))(t); got.Handle != want {
 			t.Errorf("the person is called %q; want %q", got.Handle, want)
 		}
-		board := Must(p.people.Leaderboard(t.Context(), viewer, askahuman.PeriodDaily, 10))(t)
+		board := must.Get(p.people.Leaderboard(t.Context(), viewer, askahuman.PeriodDaily, 10))(t)
 		if len(board.Entries) != 2 || board.Entries[0].Handle != want ||
 			board.Entries[1].Handle != askahuman.HandleOf(person(1), "") {
 			t.Errorf("the board has %+v; want %q first", board.Entries, want)
 		}
-		if got := Must(operators.Board(t.Context(), askahuman.PeriodDaily))(t); len(got) != 2 ||
+		if got := must.Get(operators.Board(t.Context(), askahuman.PeriodDaily))(t); len(got) != 2 ||
 			got[0].Person != person(0) || got[0].Handle != want {
 			t.Errorf("operators see %+v", got)
 		}
 	}
 	made := askahuman.HandleOf(person(0), "")
 	shown("", made)
-	kept := Must(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: " Ann  B "}))(t)
+	kept := must.Get(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: " Ann  B "}))(t)
 	if kept.Handle != "Ann B" {
 		t.Errorf("kept %q", kept)
 	}
@@ -53,13 +54,13 @@ func TestHandles(t *testing.T) {
 	}
 	shown(person(1), "Ann B")
 	shown(person(0), "Ann B")
-	if got := Must(p.people.DropHandle(t.Context(), person(0)))(t); got.Handle != made {
+	if got := must.Get(p.people.DropHandle(t.Context(), person(0)))(t); got.Handle != made {
 		t.Errorf("got %q back", got)
 	}
 	shown("", made)
-	Must(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Rude"}))(t)
+	must.Get(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Rude"}))(t)
 	shown("", "Rude")
-	OK(t, operators.ResetHandle(t.Context(), as("olga"), person(0), true))
+	must.OK(t, operators.ResetHandle(t.Context(), as("olga"), person(0), true))
 	shown("", made)
 	for _, change := range []func() error{
 		func() error {
@@ -72,8 +73,8 @@ func TestHandles(t *testing.T) {
 			t.Errorf("got %v; want that an operator reset it", err)
 		}
 	}
-	OK(t, operators.ResetHandle(t.Context(), as("olga"), person(0), false))
-	Must(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Polite"}))(t)
+	must.OK(t, operators.ResetHandle(t.Context(), as("olga"), person(0), false))
+	must.Get(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Polite"}))(t)
 	shown("", "Polite")
 	if err := operators.ResetHandle(t.Context(), as("olga"), person(2), true); !errors.Is(err,
 		askahuman.ErrPersonNotFound) {
@@ -88,7 +89,7 @@ func TestReportedName(t *testing.T) {
 	p := newPlatform(t)
 	operators := p.as(t, "moderationapi")
 	p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "First."))
-	Must(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Rather Rude"}))(t)
+	must.Get(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Rather Rude"}))(t)
 	p.MoveTo(p.Now().Add(2 * boardAge))
 	report := func(name string) (askahuman.Reported, error) {
 		return p.people.ReportByPerson(t.Context(), person(1), askahuman.PersonReport{Handle: &name, Reason: "abuse"})
@@ -96,10 +97,10 @@ func TestReportedName(t *testing.T) {
 	if _, err := report("Nobody"); !errors.Is(err, askahuman.ErrHandleNotFound) {
 		t.Errorf("got %v; want that no one has the name", err)
 	}
-	reported := Must(report("Rather Rude"))(t)
+	reported := must.Get(report("Rather Rude"))(t)
 	open := func() []askahuman.OperatorReport {
 		reports, _, err := operators.Reports(t.Context(), askahuman.ReportOpen, 10, "")
-		OK(t, err)
+		must.OK(t, err)
 		return reports
 	}
 	got := open()
@@ -108,27 +109,28 @@ func TestReportedName(t *testing.T) {
 		len(got[0].Complaints) != 1 || got[0].QuestionID != "" {
 		t.Fatalf("operators see %+v", got)
 	}
-	OK(t, operators.ResetHandle(t.Context(), askahuman.Decision{Operator: "olga", Seen: &got[0].PersonVersion},
+	must.OK(t, operators.ResetHandle(t.Context(), askahuman.Decision{Operator: "olga", Seen: &got[0].PersonVersion},
 		person(0), true))
 	if got := open(); len(got) != 1 || !got[0].NameReset || got[0].Handle != "Rather Rude" ||
 		got[0].CurrentHandle != askahuman.HandleOf(person(0), "") {
 		t.Errorf("then operators see %+v", got)
 	}
-	OK(t, operators.Dismiss(t.Context(), as("olga"), reported.ReportID, true))
+	must.OK(t, operators.Dismiss(t.Context(), as("olga"), reported.ReportID, true))
 	// What was decided about one name says nothing about the next.
 	version := got[0].PersonVersion + 1
-	OK(t, operators.ResetHandle(t.Context(), askahuman.Decision{Operator: "olga", Seen: &version}, person(0), false))
-	Must(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Ruder Still"}))(t)
+	must.OK(t, operators.ResetHandle(t.Context(), askahuman.Decision{Operator: "olga", Seen: &version}, person(0),
+		false))
+	must.Get(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Ruder Still"}))(t)
 	p.MoveTo(p.Now().Add(2 * boardAge))
 	for range 2 {
-		Must(report("Ruder Still"))(t)
+		must.Get(report("Ruder Still"))(t)
 	}
 	if got := open(); len(got) != 1 || got[0].Handle != "Ruder Still" || len(got[0].Complaints) != 1 ||
 		got[0].Version != 1 || got[0].DecidedBy != "" {
 		t.Errorf("of the next name operators see %+v", got)
 	}
-	OK(t, operators.Dismiss(t.Context(), as("olga"), reported.ReportID, true))
-	Must(p.people.ReportByPerson(t.Context(), person(2), askahuman.PersonReport{Handle: new("Ruder Still"),
+	must.OK(t, operators.Dismiss(t.Context(), as("olga"), reported.ReportID, true))
+	must.Get(p.people.ReportByPerson(t.Context(), person(2), askahuman.PersonReport{Handle: new("Ruder Still"),
 		Reason: "abuse"}))(t)
 	if got := open(); len(got) != 0 {
 		t.Errorf("a further report of the dismissed name opened %+v", got)

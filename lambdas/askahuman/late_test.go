@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -21,7 +22,9 @@ var lateAnswerer = person(99)
 func TestAnswerLate(t *testing.T) {
 	s := newFew(t)
 	moderation := s.as(t, "moderationapi")
-	end := func(t *testing.T, q askahuman.Question) { Must(s.notifying.endQuestion(t.Context(), q, s.Now()))(t) }
+	end := func(t *testing.T, q askahuman.Question) {
+		must.Get(s.notifying.endQuestion(t.Context(), q, s.Now()))(t)
+	}
 	expire := func(*testing.T, askahuman.Question) { s.MoveTo(ten.Add(time.Hour)) }
 	for name, test := range map[string]struct {
 		end    func(t *testing.T, q askahuman.Question)
@@ -45,7 +48,7 @@ func TestAnswerLate(t *testing.T) {
 		"HandedAfter":   {end: end, handed: time.Minute + 10*time.Second, want: askahuman.ErrQuestionClosed},
 		"NeverHanded":   {end: end, handed: -1, want: askahuman.ErrQuestionClosed},
 		"Hidden": {want: askahuman.ErrQuestionNotFound, end: func(t *testing.T, q askahuman.Question) {
-			OK(t, moderation.HideQuestion(t.Context(), as("olga"), q.ID, true))
+			must.OK(t, moderation.HideQuestion(t.Context(), as("olga"), q.ID, true))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +100,7 @@ func TestAnswerLateRefused(t *testing.T) {
 		mustCreate(t, s, of)
 		mustSubmit(t, s, of.ID, other, ten)
 	}
-	OK(t, s.as(t, "moderationapi").BlockPerson(t.Context(), as("olga"), blocked, true))
+	must.OK(t, s.as(t, "moderationapi").BlockPerson(t.Context(), as("olga"), blocked, true))
 	mustSubmit(t, s, q.ID, lateAnswerer, ten.Add(time.Second))
 	s.MoveTo(ten.Add(time.Minute))
 	side := s.people
@@ -113,7 +116,8 @@ func TestAnswerLateRefused(t *testing.T) {
 	if _, err = side.Answer(t.Context(), capped, nil, choice); err == nil {
 		t.Error("a choice is taken for an answer to a text question")
 	}
-	if got := Must(side.Answer(t.Context(), capped, nil, answer))(t); got.PointsEarned != 7 || got.TotalPoints != 17 {
+	if got := must.Get(side.Answer(t.Context(), capped, nil, answer))(t); got.PointsEarned != 7 ||
+		got.TotalPoints != 17 {
 		t.Errorf("got %+v; want the 7 points of a day", got)
 	}
 }

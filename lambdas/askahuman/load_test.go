@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // keyLimit is how many writes of up to 1 KB one partition key takes in a second
@@ -45,8 +47,7 @@ func TestHottestKey(t *testing.T) {
 	fmt.Fprintf(&report, "%7s %10s %16s\n", "shards", "writes/s", "of what it takes")
 	people := make([]string, answers)
 	for i := range people {
-		id, err := uuid.NewRandomFromReader(random)
-		OK(t, err)
+		id := must.Get(uuid.NewRandomFromReader(random))(t)
 		people[i] = digest(id.String())
 	}
 	for _, n := range []int{1, 8, 64, 256} {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
@@ -43,10 +44,8 @@ func newModerated(t *testing.T) *moderated {
 
 func (m *moderated) ask(agent string, responses int) askahuman.Question {
 	m.Helper()
-	q, err := m.Ask(m.Context(), agent, askahuman.Ask{Prompt: "What is the meaning of it all?",
-		Type: askahuman.TypeText, MinResponses: &responses})
-	OK(m, err)
-	return q
+	return must.Get(m.Ask(m.Context(), agent, askahuman.Ask{Prompt: "What is the meaning of it all?",
+		Type: askahuman.TypeText, MinResponses: &responses}))(m)
 }
 
 func (m *moderated) answer(person, questionID, text string) error {
@@ -59,7 +58,7 @@ func (m *moderated) list(state askahuman.ReportState) (cases []askahuman.Operato
 	m.Helper()
 	for cursor := ""; ; {
 		page, next, err := m.Reports(m.Context(), state, 2, cursor)
-		OK(m, err)
+		must.OK(m, err)
 		if cases = append(cases, page...); next == "" {
 			return cases
 		}
@@ -75,12 +74,10 @@ func TestOpenQuestions(t *testing.T) {
 		m.ask("a", 3)
 	}
 	closed, other := m.ask("a", 3), m.ask("b", 3)
-	OK(m, m.Close(ctx, "a", closed.ID))
+	must.OK(m, m.Close(ctx, "a", closed.ID))
 	open := func(limit int, now time.Time) askahuman.OfAgent {
 		t.Helper()
-		got, err := m.openOfAgent(ctx, "a", limit, now)
-		OK(m, err)
-		return got
+		return must.Get(m.openOfAgent(ctx, "a", limit, now))(m)
 	}
 	for limit, want := range map[int]int{2: 2, 4: 4, 5: 5, 6: 5} {
 		if got := open(limit, start); len(got.Questions) != want || got.More != (limit < 5) || got.Blocked {
@@ -90,14 +87,14 @@ func TestOpenQuestions(t *testing.T) {
 	if got := open(2, start.Add(2*time.Hour)); len(got.Questions) != 0 || got.More {
 		t.Errorf("after their deadline: got %+v", got)
 	}
-	OK(m, m.BlockAgent(ctx, as("olga"), "a", true))
+	must.OK(m, m.BlockAgent(ctx, as("olga"), "a", true))
 	ended, cancel := context.WithDeadline(ctx, time.Now())
 	defer cancel()
 	if _, _, err := m.HideOpenQuestions(ended, as("olga"), "a"); err == nil {
 		t.Error("an operation without time reports success")
 	}
 	hidden, more, err := m.HideOpenQuestions(ctx, as("olga"), "a")
-	if OK(m, err); hidden != 5 || more {
+	if must.OK(m, err); hidden != 5 || more {
 		t.Errorf("hid %d, more %t; want all 5", hidden, more)
 	}
 	if got := open(10, start); len(got.Questions) != 0 || !got.Blocked {
@@ -123,10 +120,10 @@ func TestReportPages(t *testing.T) {
 		c.At = wire.Time(start.Add(time.Duration(i/2) * time.Second))
 		of := subject{question: q.ID}
 		if i == 0 {
-			OK(m, m.answer("ann", q.ID, "Forty-two, you fool."))
+			must.OK(m, m.answer("ann", q.ID, "Forty-two, you fool."))
 			of.response = askahuman.ResponseID(q.ID, "ann")
 		}
-		OK(m, m.keepReport(t.Context(), of, "bob", c))
+		must.OK(m, m.keepReport(t.Context(), of, "bob", c))
 		want[of.id()] = true
 	}
 	cases := m.list(askahuman.ReportOpen)
@@ -142,7 +139,7 @@ func TestReportPages(t *testing.T) {
 	}
 	q := m.ask("a", 1)
 	for i := range askahuman.MaxReporters + 1 {
-		OK(m, m.keepReport(t.Context(), subject{question: q.ID}, fmt.Sprint("person", i), complaint()))
+		must.OK(m, m.keepReport(t.Context(), subject{question: q.ID}, fmt.Sprint("person", i), complaint()))
 	}
 	for _, c := range m.list(askahuman.ReportOpen) {
 		if c.ID == q.ID && len(c.Complaints) != askahuman.MaxReporters {
@@ -157,10 +154,9 @@ func TestHideQuestion(t *testing.T) {
 	ctx, m := t.Context(), newModerated(t)
 	m.Rules = quotaOf(1)
 	q := m.ask("a", 3)
-	read, err := m.question(ctx, q.ID, start)
-	OK(m, err)
+	read := must.Get(m.question(ctx, q.ID, start))(m)
 	for range 2 {
-		OK(m, m.HideQuestion(ctx, as("olga"), q.ID, true))
+		must.OK(m, m.HideQuestion(ctx, as("olga"), q.ID, true))
 	}
 	if _, err := m.submitResponse(ctx, read,
 		askahuman.Response{ID: uuid.NewString(), QuestionID: q.ID, PersonHash: "eve", CreatedAt: start},
@@ -193,7 +189,7 @@ func TestHideQuestionRace(t *testing.T) {
 		}
 		wait.Wait()
 		seen, err := m.Read(ctx, "a", q.ID)
-		if OK(m, err); seen.Status != askahuman.StatusClosed || seen.HiddenAt.IsZero() ||
+		if must.OK(m, err); seen.Status != askahuman.StatusClosed || seen.HiddenAt.IsZero() ||
 			len(seen.Responses) != seen.CurrentResponses {
 			t.Errorf("got %s, hidden at %v, %d answers of %d", seen.Status, seen.HiddenAt, len(seen.Responses),
 				seen.CurrentResponses)
@@ -206,10 +202,9 @@ func TestBlockPerson(t *testing.T) {
 	t.Parallel()
 	ctx, m := t.Context(), newModerated(t)
 	first, second := m.ask("a", 3), m.ask("a", 3)
-	OK(m, m.answer("ann", first.ID, "My first answer here."))
-	stats, err := m.stats(ctx, "ann")
-	OK(m, err)
-	OK(m, m.BlockPerson(ctx, as("olga"), "ann", true))
+	must.OK(m, m.answer("ann", first.ID, "My first answer here."))
+	stats := must.Get(m.stats(ctx, "ann"))(m)
+	must.OK(m, m.BlockPerson(ctx, as("olga"), "ann", true))
 	r, _ := newAnswer(second, "ann")
 	if _, err := m.submitResponse(ctx, second, r, stats); err == nil {
 		t.Error("an answer that was under way is stored")
@@ -223,20 +218,20 @@ func TestBlockAgent(t *testing.T) {
 	ctx, m := t.Context(), newModerated(t)
 	ask := askahuman.Ask{Prompt: "Will you let me ask this?", Type: askahuman.TypeText}
 	q := m.ask("a", 1)
-	OK(m, m.BlockAgent(ctx, as("olga"), "a", true))
-	OK(m, m.answer("ann", q.ID, "The last answer to it."))
+	must.OK(m, m.BlockAgent(ctx, as("olga"), "a", true))
+	must.OK(m, m.answer("ann", q.ID, "The last answer to it."))
 	_, err := m.Ask(ctx, "a", ask)
 	wantError(m.T, err, askahuman.ErrBlocked)
 	claim, _, err := m.Keys().Begin(ctx, "a", "key", []byte("x"), 0)
-	OK(m, err)
+	must.OK(m, err)
 	_, err = m.Ask(idempotency.WithClaim(ctx, claim, created), "a", ask)
 	wantError(m.T, err, askahuman.ErrBlocked)
 	m.Rules = quotaOf(1)
 	m.ask("full", 1)
-	OK(m, m.BlockAgent(ctx, as("olga"), "full", true))
+	must.OK(m, m.BlockAgent(ctx, as("olga"), "full", true))
 	_, err = m.Ask(ctx, "full", ask)
 	wantError(m.T, err, askahuman.ErrBlocked)
 	m.ask("b", 1)
-	OK(m, m.BlockAgent(ctx, as("olga"), "a", false))
+	must.OK(m, m.BlockAgent(ctx, as("olga"), "a", false))
 	m.ask("a", 1)
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
@@ -33,7 +34,7 @@ func storeQuestions(t *testing.T, tables *dynamotest.Tables, count int, deadline
 			q.ID, q.DueAt = wire.NewID(time.Time(q.CreatedAt)), time.Time(q.CreatedAt)
 			q.Due, q.Deadline = dueKey, wire.Time(deadline)
 			writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{
-				Item: Must(attributevalue.MarshalMap(q))(t)}})
+				Item: must.Get(attributevalue.MarshalMap(q))(t)}})
 		}
 		storing.Go(func() error {
 			left := map[string][]types.WriteRequest{"Questions": writes}
@@ -47,7 +48,7 @@ func storeQuestions(t *testing.T, tables *dynamotest.Tables, count int, deadline
 			return nil
 		})
 	}
-	OK(t, storing.Wait())
+	must.OK(t, storing.Wait())
 }
 
 // calls counts requests by their operation, and sums their read units. DynamoDB, but not DynamoDB Local, takes half a
@@ -84,7 +85,7 @@ func TestRunWithManyDue(t *testing.T) {
 				t.Helper()
 				tables.Recorder.Requests()
 				notifier.Service, notifier.Clock = store, store.Clock
-				report := Must(notifier.Run(t.Context()))(t)
+				report := must.Get(notifier.Run(t.Context()))(t)
 				counts, units := calls(tables.Recorder.Requests())
 				t.Logf("%s: %d notified, %d waiting and more: %t, calls %v, %.1f read units", what, report.Notified,
 					report.Waiting, report.More, counts, units)
@@ -129,7 +130,7 @@ func TestRunWithManyDue(t *testing.T) {
 
 func mustStoreSubscription(t *testing.T, store *Service, token string) {
 	t.Helper()
-	Must(storedSubscription(t.Context(), store, subscriptionFor(token)))(t)
+	must.Get(storedSubscription(t.Context(), store, subscriptionFor(token)))(t)
 }
 
 // Overdue questions, also those whose retention has ended, do not keep a run from notifying of the others.
@@ -143,17 +144,17 @@ func TestRunWithManyOverdue(t *testing.T) {
 	mustStoreSubscription(t, store, "token")
 	q := newQuestion("agent", 1)
 	q.DueAt, q.Deadline, q.ExpiresAt = now, wire.Time(now.Add(time.Hour)), now.Add(25*time.Hour)
-	OK(t, store.createQuestion(t.Context(), q))
+	must.OK(t, store.createQuestion(t.Context(), q))
 	tables.Recorder.Requests()
 	push := &inbox{}
-	report := Must((&Notifier{Service: store, Push: push.Send, Clock: store.Clock}).Run(t.Context()))(t)
+	report := must.Get((&Notifier{Service: store, Push: push.Send, Clock: store.Clock}).Run(t.Context()))(t)
 	wantReport(t, report, Report{Expired: overdue, Questions: 1, Notified: 1})
 	if counts, _ := calls(tables.Recorder.Requests()); counts[schema.BatchGetItem] != overdue/questionsAtOnce+2 ||
 		counts[schema.TransactWriteItems] != overdue+1 {
 		t.Errorf("got the calls %v; want a BatchGetItem for 100 overdue questions, one for the due one, and a write "+
 			"for each", counts)
 	}
-	if again := Must((&Notifier{Service: store, Clock: store.Clock}).Run(t.Context()))(t); again.Expired != 0 {
+	if again := must.Get((&Notifier{Service: store, Clock: store.Clock}).Run(t.Context()))(t); again.Expired != 0 {
 		t.Errorf("the next run marked %d again", again.Expired)
 	}
 }
@@ -169,14 +170,14 @@ func TestReadsOfRuns(t *testing.T) {
 	}
 	read := func() float64 {
 		tables.Recorder.Requests()
-		Must((&Notifier{Service: store, Push: sending{}.Send, Clock: store.Clock}).Run(t.Context()))(t)
+		must.Get((&Notifier{Service: store, Push: sending{}.Send, Clock: store.Clock}).Run(t.Context()))(t)
 		_, units := calls(tables.Recorder.Requests())
 		return units
 	}
 	idle := read()
 	storeQuestions(t, tables, 1, now.Add(time.Hour))
 	round := read() - idle
-	page := Must(os.ReadFile("../../docs/reference/costs/askahuman.md"))(t)
+	page := must.Get(os.ReadFile("../../docs/reference/costs/askahuman.md"))(t)
 	for _, line := range []string{fmt.Sprintf("runs of the notifier | %v |", idle),
 		fmt.Sprintf("rounds of notifications of a question | %v |", round)} {
 		if !strings.Contains(string(page), line) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -98,12 +99,12 @@ func (o *outside) mark(r dynamotest.Request) error {
 // marks reads when each person was last notified, and of which question, from the tables.
 func (o *outside) marks(t *testing.T) map[string]askahuman.PersonNotified {
 	t.Helper()
-	scanned := Must(o.Tables.Client.Scan(context.Background(),
+	scanned := must.Get(o.Tables.Client.Scan(context.Background(),
 		&sdk.ScanInput{TableName: aws.String("Guards"), ConsistentRead: aws.Bool(true)}))(t)
 	marks := map[string]askahuman.PersonNotified{}
 	for _, item := range scanned.Items {
 		var mark askahuman.PersonNotified
-		OK(t, attributevalue.UnmarshalMap(item, &mark))
+		must.OK(t, attributevalue.UnmarshalMap(item, &mark))
 		key, _ := item["guard_key"].(*types.AttributeValueMemberS)
 		if person, ok := strings.CutPrefix(key.Value, "NOTIFIED#"); ok && !mark.NotifiedAt.IsZero() {
 			marks[person] = mark
@@ -204,7 +205,7 @@ func (o *outside) history(t *testing.T, random *rand.Rand) {
 		ask := textAsk()
 		ask.MinResponses, ask.TimeoutSeconds = &responses, new(seconds(askahuman.MaxTimeout))
 		asked++
-		Must(o.Ask(t.Context(), fmt.Sprint("agent ", asked), ask))(t)
+		must.Get(o.Ask(t.Context(), fmt.Sprint("agent ", asked), ask))(t)
 	}
 	one := func() device {
 		return o.devices[slices.Sorted(maps.Keys(o.devices))[random.IntN(len(o.devices))]]
@@ -225,11 +226,11 @@ func (o *outside) history(t *testing.T, random *rand.Rand) {
 		case action == 3:
 			d := one()
 			d.token, d.dead = token(), false
-			Must(o.people.ChangeSubscription(t.Context(), d.id, askahuman.SubscriptionChange{Token: &d.token}))(t)
+			must.Get(o.people.ChangeSubscription(t.Context(), d.id, askahuman.SubscriptionChange{Token: &d.token}))(t)
 			o.devices[d.id] = d
 		case action == 4:
 			d := one()
-			OK(t, o.people.Unsubscribe(t.Context(), d.id))
+			must.OK(t, o.people.Unsubscribe(t.Context(), d.id))
 			delete(o.devices, d.id)
 		default:
 			o.run(t, 1+random.IntN(3))

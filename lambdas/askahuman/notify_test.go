@@ -20,6 +20,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -88,8 +89,7 @@ func (n *notifying) subscribe(t *testing.T, count int) {
 
 func (n *notifying) run(t *testing.T) Report {
 	t.Helper()
-	report := Must(n.notifier.Run(t.Context()))(t)
-	return report
+	return must.Get(n.notifier.Run(t.Context()))(t)
 }
 
 func (n *notifying) askFor(t *testing.T, responses int) askahuman.Question {
@@ -297,7 +297,7 @@ func TestRunMarksWhatWasSent(t *testing.T) {
 			// A new token of the same device, and another device of the same person.
 			n.inbox.fail = nil
 			sent := len(n.inbox.messages)
-			Must(n.people.ChangeSubscription(t.Context(), sub.ID,
+			must.Get(n.people.ChangeSubscription(t.Context(), sub.ID,
 				askahuman.SubscriptionChange{Token: new("new-token")}))(t)
 			n.device(t, "me", "another-token", 5)
 			n.askFor(t, 1)
@@ -473,7 +473,7 @@ func TestRunTimeEndsWhileSending(t *testing.T) {
 		}
 		return nil
 	}
-	report := Must(n.notifier.Run(ctx))(t)
+	report := must.Get(n.notifier.Run(ctx))(t)
 	if report.Notified == 0 || report.Released != 1 {
 		t.Errorf("report = %+v", report)
 	}

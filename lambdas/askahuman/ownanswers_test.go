@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
@@ -43,7 +44,7 @@ func TestOwnAnswers(t *testing.T) {
 		own.Points = p.answer(t, person(0), askahuman.Answer{QuestionID: q.ID, Text: own.Answer,
 			Option: own.SelectedOption, Confidence: own.Confidence}).PointsEarned
 		if test.then != nil {
-			OK(t, test.then(q))
+			must.OK(t, test.then(q))
 		}
 		if test.status == "" {
 			own.Prompt, own.Option = "", ""
@@ -57,7 +58,7 @@ func TestOwnAnswers(t *testing.T) {
 		for cursor, pages := "", 0; pages == 0 || cursor != ""; pages++ {
 			p.Tables.Recorder.Requests()
 			page, next, err := p.people.OwnAnswers(t.Context(), person(0), limit, cursor)
-			OK(t, err)
+			must.OK(t, err)
 			if n := len(p.Tables.Recorder.Requests()); n != 3 || len(page) > limit {
 				t.Errorf("limit %d: got %d answers by %d requests; want 3", limit, len(page), n)
 			}
@@ -76,7 +77,7 @@ func TestOwnAnswers(t *testing.T) {
 	// The questions go before the answers, and answers before they are deleted.
 	p.MoveTo(p.Now().Add(10 * 24 * time.Hour))
 	got, _, err := p.people.OwnAnswers(t.Context(), person(0), 1, "")
-	OK(t, err)
+	must.OK(t, err)
 	wantEqual(t, "the answer to a deleted question", got[0].Prompt+string(got[0].Status), "")
 	p.MoveTo(p.Now().Add(20 * 24 * time.Hour))
 	if got, next, err := p.people.OwnAnswers(t.Context(), person(0), 1, ""); len(got) > 0 || next != "" || err != nil {

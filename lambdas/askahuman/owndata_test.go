@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership/ownershiptest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -43,7 +44,7 @@ func knownPerson(t *testing.T, answers int) (*platform, []askahuman.Question) {
 		p.MoveTo(p.Now().Add(time.Second))
 		p.device(t, person(0), token, 30)
 	}
-	OK(t, p.notifying.markNotified(t.Context(), person(0), questions[0].ID, p.Now()))
+	must.OK(t, p.notifying.markNotified(t.Context(), person(0), questions[0].ID, p.Now()))
 	p.answer(t, person(1), text(questions[0].ID, "Of another person."))
 	p.device(t, person(1), "third-token", 30)
 	p.MoveTo(p.Now().Add(time.Minute))
@@ -54,8 +55,7 @@ func knownPerson(t *testing.T, answers int) (*platform, []askahuman.Question) {
 func deleteAll(t *testing.T, s *Service, p *platform, person string) (answers, requests int) {
 	t.Helper()
 	for more := true; more; requests++ {
-		deleted, err := s.DeletePerson(t.Context(), person)
-		OK(t, err)
+		deleted := must.Get(s.DeletePerson(t.Context(), person))(t)
 		answers, more = answers+deleted.Answers, deleted.More
 		p.MoveTo(p.Now().Add(time.Duration(deleted.Wait) * time.Second))
 	}
@@ -71,8 +71,8 @@ func TestPersonData(t *testing.T) {
 	}
 	for _, function := range []string{"humanapi", "moderationapi"} {
 		service := p.as(t, function)
-		first := Must(service.PersonData(t.Context(), person(0), ""))(t)
-		second := Must(service.PersonData(t.Context(), person(0), first.NextCursor))(t)
+		first := must.Get(service.PersonData(t.Context(), person(0), ""))(t)
+		second := must.Get(service.PersonData(t.Context(), person(0), first.NextCursor))(t)
 		if len(first.Answers) != dataPage || len(second.Answers) != 3 || second.NextCursor != "" {
 			t.Errorf("got %d answers, then %d", len(first.Answers), len(second.Answers))
 		}
@@ -96,11 +96,11 @@ func TestPersonData(t *testing.T) {
 				t.Errorf("a device that was never notified has %+v", sub)
 			}
 		}
-		all := string(Must(json.Marshal([]askahuman.PersonData{first, second}))(t))
+		all := string(must.Get(json.Marshal([]askahuman.PersonData{first, second}))(t))
 		if strings.Contains(all, "-token") {
 			t.Errorf("a token is there in clear: %s", all)
 		}
-		nobody := Must(service.PersonData(t.Context(), person(2), ""))(t)
+		nobody := must.Get(service.PersonData(t.Context(), person(2), ""))(t)
 		if nobody.Stats != nil || nobody.Notified != nil || len(nobody.Answers)+len(nobody.Subscriptions) != 0 {
 			t.Errorf("of nobody: got %+v", nobody)
 		}
@@ -126,10 +126,10 @@ func TestDeletePerson(t *testing.T) {
 			t.Errorf("the tables still have the person: %v", left)
 		}
 		wantEqual(t, "what is kept of another person", linked(t, p, person(1)), other)
-		if due := Must(p.notifying.dueSubscriptions(t.Context(), p.Now(), 10))(t); len(due) != 1 {
+		if due := must.Get(p.notifying.dueSubscriptions(t.Context(), p.Now(), 10))(t); len(due) != 1 {
 			t.Errorf("got %d devices to notify; want the other person's", len(due))
 		}
-		read := Must(p.Read(t.Context(), questions[0].AgentID, questions[0].ID))(t)
+		read := must.Get(p.Read(t.Context(), questions[0].AgentID, questions[0].ID))(t)
 		if len(read.Responses) != 2 || *read.Responses[0].Answer != "An answer." {
 			t.Errorf("the agent reads %+v", read.Responses)
 		}
@@ -157,12 +157,12 @@ func TestDeleteAfterAnswer(t *testing.T) {
 	p := newPlatform(t)
 	p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "An answer."))
 	p.MoveTo(p.Now().Add(3 * time.Second))
-	got := Must(p.people.DeletePerson(t.Context(), person(0)))(t)
+	got := must.Get(p.people.DeletePerson(t.Context(), person(0)))(t)
 	if got != (askahuman.Deleted{Answers: 1, More: true, Wait: 7}) {
 		t.Errorf("got %+v", got)
 	}
 	p.MoveTo(p.Now().Add(7 * time.Second))
-	if got := Must(p.people.DeletePerson(t.Context(), person(0)))(t); got != (askahuman.Deleted{}) {
+	if got := must.Get(p.people.DeletePerson(t.Context(), person(0)))(t); got != (askahuman.Deleted{}) {
 		t.Errorf("then got %+v", got)
 	}
 	if left := linked(t, p, person(0)); len(left) > 0 {
@@ -177,12 +177,12 @@ func TestDeleteAfterClockWasSetBack(t *testing.T) {
 		p := newPlatform(t)
 		p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "An answer."))
 		p.MoveTo(p.Now().Add(-ahead))
-		got := Must(p.people.DeletePerson(t.Context(), person(0)))(t)
+		got := must.Get(p.people.DeletePerson(t.Context(), person(0)))(t)
 		if got != (askahuman.Deleted{Answers: 1, More: true, Wait: 10}) {
 			t.Errorf("%s ahead: got %+v", ahead, got)
 		}
 		p.MoveTo(p.Now().Add(settled))
-		if got := Must(p.people.DeletePerson(t.Context(), person(0)))(t); got != (askahuman.Deleted{}) {
+		if got := must.Get(p.people.DeletePerson(t.Context(), person(0)))(t); got != (askahuman.Deleted{}) {
 			t.Errorf("%s ahead: then got %+v", ahead, got)
 		}
 	}
@@ -259,11 +259,11 @@ func TestDeleteWhileAnswering(t *testing.T) {
 	}
 	group.Wait()
 	for _, q := range questions {
-		if read := Must(p.Read(t.Context(), q.AgentID, q.ID))(t); len(read.Responses) != 1 {
+		if read := must.Get(p.Read(t.Context(), q.AgentID, q.ID))(t); len(read.Responses) != 1 {
 			t.Errorf("a question has %d answers; want 1", len(read.Responses))
 		}
 	}
-	stats := Must(p.people.stats(t.Context(), person(0)))(t)
+	stats := must.Get(p.people.stats(t.Context(), person(0)))(t)
 	if own := linked(t, p, person(0))["Responses"]; own > stats.TotalAnswers {
 		t.Errorf("the person has %d answers, and points for %d", own, stats.TotalAnswers)
 	}
@@ -277,7 +277,7 @@ func TestDeleteWhileAnswering(t *testing.T) {
 func TestDeletionIsFinal(t *testing.T) {
 	t.Parallel()
 	p, _ := knownPerson(t, 1)
-	before := Must(p.people.stats(t.Context(), person(0)))(t)
+	before := must.Get(p.people.stats(t.Context(), person(0)))(t)
 	deleteAll(t, p.people, p, person(0))
 	p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "Anew."))
 	q := p.ask(t, textAsk())
@@ -293,27 +293,27 @@ func TestDeleteBlocked(t *testing.T) {
 	t.Parallel()
 	p, _ := knownPerson(t, 2)
 	operators := p.as(t, "moderationapi")
-	Must(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Ann"}))(t)
-	OK(t, operators.ResetHandle(t.Context(), as("olga"), person(0), true))
-	OK(t, operators.BlockPerson(t.Context(), as("olga"), person(0), true))
+	must.Get(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Ann"}))(t)
+	must.OK(t, operators.ResetHandle(t.Context(), as("olga"), person(0), true))
+	must.OK(t, operators.BlockPerson(t.Context(), as("olga"), person(0), true))
 	for range 2 {
 		deleteAll(t, p.people, p, person(0))
 		if left := fmt.Sprint(linked(t, p, person(0))); left != "map[UserStats:1]" {
 			t.Errorf("the tables have %s; want the block alone", left)
 		}
 	}
-	kept := Must(p.people.PersonData(t.Context(), person(0), ""))(t)
+	kept := must.Get(p.people.PersonData(t.Context(), person(0), ""))(t)
 	if st := kept.Stats; st == nil || st.BlockedAt == (askahuman.PersonStats{}).BlockedAt ||
 		st.TotalPoints+st.TotalAnswers != 0 {
 		t.Errorf("kept %+v", kept.Stats)
 	}
-	if top := Must(p.people.top(t.Context(), askahuman.PeriodAllTime, "", 10))(t); len(top) != 1 {
+	if top := must.Get(p.people.top(t.Context(), askahuman.PeriodAllTime, "", 10))(t); len(top) != 1 {
 		t.Errorf("the leaderboard has %d people; want the other one", len(top))
 	}
 	q := p.ask(t, textAsk())
 	_, err := p.people.Answer(t.Context(), person(0), nil, text(q.ID, "An answer."))
 	wantErr(t, err, askahuman.ErrBlocked)
-	OK(t, operators.BlockPerson(t.Context(), as("olga"), person(0), false))
+	must.OK(t, operators.BlockPerson(t.Context(), as("olga"), person(0), false))
 	deleteAll(t, p.people, p, person(0))
 	if receipt := p.answer(t, person(0), text(q.ID, "Anew.")); receipt.TotalPoints != receipt.PointsEarned {
 		t.Errorf("the person starts again with %+v", receipt)
@@ -326,11 +326,11 @@ func TestDeleteBlocked(t *testing.T) {
 func TestDeleteSparesOthersDevices(t *testing.T) {
 	t.Parallel()
 	p, _ := knownPerson(t, 1)
-	sub := Must(p.people.Subscribe(t.Context(), person(0), askahuman.NewSubscription{Token: "shared"}))(t)
-	Must(p.people.Subscribe(t.Context(), person(1), askahuman.NewSubscription{Token: "shared"}))(t)
+	sub := must.Get(p.people.Subscribe(t.Context(), person(0), askahuman.NewSubscription{Token: "shared"}))(t)
+	must.Get(p.people.Subscribe(t.Context(), person(1), askahuman.NewSubscription{Token: "shared"}))(t)
 	wantErr(t, p.people.endSubscription(t.Context(), sub.ID, person(0)), askahuman.ErrSubscriptionNotFound)
 	deleteAll(t, p.people, p, person(0))
-	if kept := Must(p.people.PersonData(t.Context(), person(1), ""))(t); len(kept.Subscriptions) != 2 {
+	if kept := must.Get(p.people.PersonData(t.Context(), person(1), ""))(t); len(kept.Subscriptions) != 2 {
 		t.Errorf("the other person has %+v", kept.Subscriptions)
 	}
 }

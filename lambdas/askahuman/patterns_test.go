@@ -13,6 +13,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
@@ -69,7 +70,7 @@ func TestListByLastNotified(t *testing.T) {
 	var listed []string
 	query := dynamo.Query{Values: []any{askahuman.SubscriptionActive, dynamo.FormatTime(p.Now().Add(time.Minute))}}
 	for item, err := range dynamo.Read[askahuman.Subscription](t.Context(), p.Tables.DB, "ListByLastNotified", query) {
-		OK(t, err)
+		must.OK(t, err)
 		listed = append(listed, item.ID)
 	}
 	if !slices.Equal(listed, []string{before.ID}) {
@@ -87,9 +88,7 @@ func TestPageIsOneRequest(t *testing.T) {
 	for i := range 8 {
 		q := newQuestion("agent", 3)
 		q.CreatedAt = wire.Time(start.Add(time.Duration(i) * time.Millisecond))
-		if err := store.createQuestion(ctx, q); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, store.createQuestion(ctx, q))
 	}
 	tables.Recorder.Requests()
 	var feed position
@@ -136,18 +135,12 @@ func TestReadsPageToTheEnd(t *testing.T) {
 				// Several in one millisecond: their order is the index's own.
 				q.CreatedAt = wire.Time(start.Add(time.Duration(i/3) * time.Millisecond))
 				want[q.ID] = time.Time(q.CreatedAt)
-				if err := store.createQuestion(ctx, q); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, store.createQuestion(ctx, q))
 				r, st := newAnswer(q, fmt.Sprint("person", i))
 				if i%2 == 0 {
-					if _, err := store.submitResponse(ctx, q, r, st); err != nil {
-						t.Fatal(err)
-					}
+					must.Get(store.submitResponse(ctx, q, r, st))(t)
 				}
-				if _, err := storedSubscription(ctx, store, subscriptionFor(fmt.Sprint("token", i))); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(storedSubscription(ctx, store, subscriptionFor(fmt.Sprint("token", i))))(t)
 			}
 			// Each comes once, the newest first.
 			check := func(what string, got []string, ordered bool) {
@@ -174,7 +167,7 @@ func TestReadsPageToTheEnd(t *testing.T) {
 				"overdue questions": store.overdueQuestions(ctx, start.Add(askahuman.MaxTimeout))} {
 				var ids []string
 				for id, err := range list {
-					OK(t, err)
+					must.OK(t, err)
 					ids = append(ids, id)
 				}
 				check(what, ids, false)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
@@ -41,7 +42,7 @@ func TestCreateQuestionQuotaExceeded(t *testing.T) {
 	mustCreate(t, s, questionAt("another agent", ten))
 
 	for range 2 {
-		Must(s.notifying.endQuestion(t.Context(), first, ten))(t)
+		must.Get(s.notifying.endQuestion(t.Context(), first, ten))(t)
 	}
 	// The refused question has left nothing.
 	mustCreate(t, s, surplus)
@@ -136,7 +137,7 @@ func TestDelivery(t *testing.T) {
 	s := newFew(t)
 	ctx := t.Context()
 	noted := func(id string) askahuman.Delivery {
-		return *Must(s.delivery(ctx, askahuman.Question{ID: id, CallbackURL: "https://agent.example.com/",
+		return *must.Get(s.delivery(ctx, askahuman.Question{ID: id, CallbackURL: "https://agent.example.com/",
 			Status: askahuman.StatusClosed}))(t)
 	}
 	waiting := askahuman.Delivery{State: askahuman.DeliveryWaiting, Attempts: 1, AttemptedAt: wire.Time(ten),
@@ -153,8 +154,8 @@ func TestDelivery(t *testing.T) {
 		want string // as the agent sees it
 	}{{waiting, isWaiting}, {givenUp, isGivenUp}, {waiting, isWaiting}, {done, isDone}, {givenUp, isDone},
 		{waiting, isDone}} {
-		OK(t, s.sending.NoteDelivery(ctx, "a", step.note))
-		if got := string(Must(json.Marshal(noted("a")))(t)); got != step.want {
+		must.OK(t, s.sending.NoteDelivery(ctx, "a", step.note))
+		if got := string(must.Get(json.Marshal(noted("a")))(t)); got != step.want {
 			t.Errorf("after %+v: got %s; want %s", step.note, got, step.want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -27,13 +28,13 @@ func TestReceipt(t *testing.T) {
 		wantEqual(t, "next badge", receipt.NextBadge,
 			&askahuman.NextBadge{ID: "streak_3", Name: "On a Roll", Have: 1, Need: 3})
 	}
-	if got := Must(p.people.Stats(t.Context(), person(0), nil))(t).NextBadges; len(got) != nextShown ||
+	if got := must.Get(p.people.Stats(t.Context(), person(0), nil))(t).NextBadges; len(got) != nextShown ||
 		got[0].ID != "streak_3" {
 		t.Errorf("next badges: got %+v", got)
 	}
 	// The streak has ended.
 	p.MoveTo(p.Now().Add(72 * time.Hour))
-	later := Must(p.people.Stats(t.Context(), person(0), nil))(t)
+	later := must.Get(p.people.Stats(t.Context(), person(0), nil))(t)
 	wantEqual(t, "next badges of a streak that has ended", later.NextBadges,
 		[]askahuman.NextBadge{{ID: "answers_10", Name: "Getting Started", Have: 1, Need: 10},
 			{ID: "generalist", Name: "Generalist", Have: 1, Need: 25},
@@ -64,7 +65,7 @@ func TestOptionShares(t *testing.T) {
 	choose(2, 80, 0, 20)
 	choose(2, 67, 0, 33)
 	// What an operator has hidden is in no share.
-	OK(t, operators.HideResponse(t.Context(), as("olga"), q.ID, receipts[5].ResponseID, true))
+	must.OK(t, operators.HideResponse(t.Context(), as("olga"), q.ID, receipts[5].ResponseID, true))
 	choose(1, 67, 17, 16)
 	// The answer counts also when the others cannot be read.
 	failed := errors.New("the table rests")

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
@@ -132,7 +133,7 @@ func TestChangeBetweenReads(t *testing.T) {
 	}
 	between("OPEN", "PARTIAL", func() { w.answer(before, id, "person") })
 	page, _, err := before.openQuestions(w.ctx, 7, position{}, start)
-	if OK(w.t, err); len(page) != 1 || page[0].ID != id {
+	if must.OK(w.t, err); len(page) != 1 || page[0].ID != id {
 		t.Errorf("the feed has %+v; want %s once", page, id)
 	}
 	w.tables.Recorder.FaultsOf(nil, nil)
@@ -205,7 +206,7 @@ func (w *world) ask(store *Service) {
 	// Several in one millisecond: their order is the index's own.
 	q.CreatedAt = wire.Time(start.Add(time.Duration(w.asked/3) * time.Millisecond))
 	w.asked++
-	OK(w.t, store.createQuestion(w.ctx, q))
+	must.OK(w.t, store.createQuestion(w.ctx, q))
 	w.open[q.ID] = 0
 }
 
@@ -215,7 +216,7 @@ func (w *world) answer(store *Service, id, person string) {
 	if errors.Is(err, askahuman.ErrAlreadyAnswered) {
 		return
 	}
-	OK(w.t, err)
+	must.OK(w.t, err)
 	w.points[person] += points
 	if w.open[id]++; w.open[id] == answersWanted {
 		delete(w.open, id)
@@ -224,10 +225,8 @@ func (w *world) answer(store *Service, id, person string) {
 
 func (w *world) end(store *Service, id string) {
 	w.t.Helper()
-	q, err := store.question(w.ctx, id, start)
-	OK(w.t, err)
-	ended, err := store.endQuestion(w.ctx, q, start)
-	OK(w.t, err)
+	q := must.Get(store.question(w.ctx, id, start))(w.t)
+	ended := must.Get(store.endQuestion(w.ctx, q, start))(w.t)
 	if !ended {
 		w.t.Fatalf("question %s was not open", id)
 	}
@@ -272,7 +271,7 @@ func (w *world) walkFeed(reader *Service, writers []*Service) {
 		var page []askahuman.Question
 		var err error
 		page, more, err = reader.openQuestions(w.ctx, w.page, after, start)
-		OK(w.t, err)
+		must.OK(w.t, err)
 		for _, q := range page {
 			if _, open := w.open[q.ID]; !open {
 				w.t.Errorf("feed: %s is not open", q.ID)
@@ -299,8 +298,7 @@ func (w *world) checkBoards(reader *Service, writers []*Service) {
 			w.step(writer)
 		}
 		const day = "2026-02-02"
-		entries, err := reader.top(w.ctx, period, day, 100)
-		OK(w.t, err)
+		entries := must.Get(reader.top(w.ctx, period, day, 100))(w.t)
 		got := map[string]int{}
 		for i, entry := range entries {
 			if i > 0 && entry.Points > entries[i-1].Points {
@@ -327,16 +325,14 @@ func (w *world) checkDue(reader *Service, writers []*Service) {
 	now := start.Add(time.Duration(w.random.IntN(30)) * time.Second)
 	next := now.Add(time.Second)
 	for id, err := range reader.dueQuestions(w.ctx, now) {
-		OK(w.t, err)
-		read, err := reader.questionsByID(w.ctx, []string{id})
-		OK(w.t, err)
+		must.OK(w.t, err)
+		read := must.Get(reader.questionsByID(w.ctx, []string{id}))(w.t)
 		if len(read) == 0 || read[0].DueAt.IsZero() || read[0].DueAt.After(now) {
 			continue
 		}
 		q := read[0]
 		seen[q.ID]++
-		claimed, err := writers[len(seen)%len(writers)].claimQuestion(w.ctx, q, now, next)
-		OK(w.t, err)
+		claimed := must.Get(writers[len(seen)%len(writers)].claimQuestion(w.ctx, q, now, next))(w.t)
 		if !claimed {
 			w.t.Errorf("due: %s was not due as it was read", q.ID)
 		}
@@ -347,10 +343,8 @@ func (w *world) checkDue(reader *Service, writers []*Service) {
 	for id := range seen {
 		// It must be due again for the next reading.
 		if _, open := w.open[id]; open {
-			q, err := reader.question(w.ctx, id, start)
-			OK(w.t, err)
-			_, err = reader.claimQuestion(w.ctx, q, now, start)
-			OK(w.t, err)
+			q := must.Get(reader.question(w.ctx, id, start))(w.t)
+			must.Get(reader.claimQuestion(w.ctx, q, now, start))(w.t)
 		}
 	}
 	there := slices.DeleteFunc(before, func(id string) bool { _, open := w.open[id]; return !open })

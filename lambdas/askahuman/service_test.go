@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -98,23 +99,6 @@ func storedSubscription(ctx context.Context, s *Service, sub askahuman.Subscript
 // awkward is text that a store must keep as it is.
 const awkward = "  Is \"naïve\" ☃ 👩‍👩‍👧 right-to-left עברית,\n\ttabs & <tags> {\"$ne\":1} #status :v ?  "
 
-// Must returns a function that fails the test on the error, or else returns the value.
-func Must[T any](value T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		OK(t, err)
-		return value
-	}
-}
-
-// OK fails the test on an error.
-func OK(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func questionAt(agentID string, createdAt time.Time) askahuman.Question {
 	return askahuman.Question{
 		ID:                wire.NewID(createdAt),
@@ -134,14 +118,13 @@ func questionAt(agentID string, createdAt time.Time) askahuman.Question {
 func mustCreate(t *testing.T, s *platform, questions ...askahuman.Question) {
 	t.Helper()
 	for _, q := range questions {
-		OK(t, s.createQuestion(t.Context(), q))
+		must.OK(t, s.createQuestion(t.Context(), q))
 	}
 }
 
 func mustRead(t *testing.T, s *platform, id string) askahuman.Question {
 	t.Helper()
-	q := Must(s.people.question(t.Context(), id, ten))(t)
-	return q
+	return must.Get(s.people.question(t.Context(), id, ten))(t)
 }
 
 func responseTo(q askahuman.Question, person string, at time.Time) askahuman.Response {
@@ -159,8 +142,7 @@ func responseTo(q askahuman.Question, person string, at time.Time) askahuman.Res
 
 func statsOf(t *testing.T, s *platform, person string) askahuman.Stats {
 	t.Helper()
-	stats := Must(s.people.stats(t.Context(), person))(t)
-	return stats
+	return must.Get(s.people.stats(t.Context(), person))(t)
 }
 
 // counted are a person's stats with one more answer of some points.
@@ -177,7 +159,8 @@ func counting(stats askahuman.Stats, points int, at time.Time) askahuman.Stats {
 func mustSubmit(t *testing.T, s *platform, questionID, person string, at time.Time) {
 	t.Helper()
 	q := mustRead(t, s, questionID)
-	Must(s.people.submitResponse(t.Context(), q, responseTo(q, person, at), counting(statsOf(t, s, person), 10, at)))(t)
+	must.Get(s.people.submitResponse(t.Context(), q, responseTo(q, person, at),
+		counting(statsOf(t, s, person), 10, at)))(t)
 }
 
 func wantError(t *testing.T, err, want error) {

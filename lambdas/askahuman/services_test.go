@@ -19,6 +19,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -37,17 +38,15 @@ func choiceAsk(options ...string) askahuman.Ask {
 func (p *platform) ask(t testing.TB, ask askahuman.Ask) askahuman.Question {
 	t.Helper()
 	// The API checks the form.
-	OK(t, openapi.Check(ask))
-	q := Must(p.Ask(context.Background(), "agent", ask))(t)
-	return q
+	must.OK(t, openapi.Check(ask))
+	return must.Get(p.Ask(context.Background(), "agent", ask))(t)
 }
 
 // device subscribes a device of a person.
 func (p *platform) device(t testing.TB, person, token string, minutes int) askahuman.Subscription {
 	t.Helper()
-	sub := Must(p.people.Subscribe(context.Background(), person,
+	return must.Get(p.people.Subscribe(context.Background(), person,
 		askahuman.NewSubscription{Token: token, Interval: &minutes}))(t)
-	return sub
 }
 
 func text(id, answer string) askahuman.Answer {
@@ -60,8 +59,7 @@ func option(id string, i int) askahuman.Answer {
 
 func (p *platform) answer(t testing.TB, person string, answer askahuman.Answer) askahuman.Receipt {
 	t.Helper()
-	receipt := Must(p.people.Answer(context.Background(), person, nil, answer))(t)
-	return receipt
+	return must.Get(p.people.Answer(context.Background(), person, nil, answer))(t)
 }
 
 // value is a number; 0 when there is none.
@@ -179,7 +177,7 @@ func TestFeedIsBounded(t *testing.T) {
 		}
 		group.Go(func() error { return p.createQuestion(t.Context(), questions[i]) })
 		if i > 0 {
-			item := Must(dynamo.Marshal(responseTo(questions[i], "me", p.Now())))(t)
+			item := must.Get(dynamo.Marshal(responseTo(questions[i], "me", p.Now())))(t)
 			group.Go(func() error {
 				_, err := p.Tables.Client.PutItem(t.Context(),
 					&sdk.PutItemInput{TableName: aws.String("Responses"), Item: item})
@@ -187,7 +185,7 @@ func TestFeedIsBounded(t *testing.T) {
 			})
 		}
 	}
-	OK(t, group.Wait())
+	must.OK(t, group.Wait())
 	page, next, err := p.people.Feed(t.Context(), "me", nil, 10, "")
 	if last := formatCursor(positionOf(questions[all-120])); err != nil || len(page) != 0 || next != last {
 		t.Fatalf("the first page: %d questions, next %q, %v; want none, and the question after 120", len(page), next,
@@ -289,7 +287,7 @@ func TestLeaderboard(t *testing.T) {
 		{askahuman.PeriodDaily, "", 10, []line{{1, 15, 1, false}, {1, 15, 1, false}}, 0, 0},
 		{askahuman.PeriodAllTime, "nobody", 100, []line{{1, 30, 2, false}, {2, 15, 1, false}, {2, 15, 1, false}}, 0, 0},
 	} {
-		board := Must(p.people.Leaderboard(t.Context(), test.person, test.period, test.limit))(t)
+		board := must.Get(p.people.Leaderboard(t.Context(), test.person, test.period, test.limit))(t)
 		var got []line
 		for _, e := range board.Entries {
 			got = append(got, line{e.Rank, e.Points, e.Answers, e.IsCurrentUser})
@@ -333,7 +331,7 @@ func (p *platform) crowd(t *testing.T, from, to int) {
 			return err
 		})
 	}
-	OK(t, group.Wait())
+	must.OK(t, group.Wait())
 }
 
 // between are the numbers from one up to another, which is not among them.
@@ -375,7 +373,7 @@ func TestBoardsAreShared(t *testing.T) {
 	people := p.as(t, "humanapi")
 	keys := int64(len(people.Shards.keys("")))
 	board := func(person string) askahuman.Leaderboard {
-		return Must(people.Leaderboard(t.Context(), person, askahuman.PeriodAllTime, 3))(t)
+		return must.Get(people.Leaderboard(t.Context(), person, askahuman.PeriodAllTime, 3))(t)
 	}
 	points := func(b askahuman.Leaderboard) (all []int) {
 		for _, e := range b.Entries {
@@ -396,7 +394,8 @@ func TestBoardsAreShared(t *testing.T) {
 	if got := board("a"); value(got.YourRank) != 1 || !slices.Equal(points(got), []int{one}) {
 		t.Errorf("a sees %+v", got)
 	}
-	if standing := Must(people.Stats(t.Context(), "b", nil))(t); value(standing.Rank) != 1 || boards.Load() != keys {
+	if standing := must.Get(people.Stats(t.Context(), "b", nil))(t); value(standing.Rank) != 1 ||
+		boards.Load() != keys {
 		t.Errorf("b has rank %d, after %d requests for boards; want 1, %d", value(standing.Rank), boards.Load(), keys)
 	}
 	p.MoveTo(p.Now().Add(30 * time.Second))

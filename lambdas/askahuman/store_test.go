@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -24,10 +25,7 @@ func TestPlaceWithoutQuestion(t *testing.T) {
 	tables := dynamotest.Open(t, askahuman.Platform().Database)
 	dying := askahuman.Platform().Join(schema.Own{Functions: []schema.Function{{Name: "dying"}},
 		AccessPatterns: []schema.AccessPattern{schema.Existing("TakePlace").UsedBy("dying")}})
-	db, err := tables.As(dying, "dying")
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(tables.As(dying, "dying"))(t)
 	at := start
 	ask := func(store *Service) error {
 		store.Rules = quotaOf(1)
@@ -89,7 +87,7 @@ func TestQuotaAfterTimeToLive(t *testing.T) {
 	ask := func() askahuman.Question {
 		t.Helper()
 		q := newQuestion("agent", 1)
-		OK(t, store.createQuestion(ctx, q))
+		must.OK(t, store.createQuestion(ctx, q))
 		return q
 	}
 	full := func() {
@@ -100,15 +98,13 @@ func TestQuotaAfterTimeToLive(t *testing.T) {
 	}
 	expire := func(table, key, value string) {
 		t.Helper()
-		if _, err := tables.Client.DeleteItem(ctx, &awsdynamodb.DeleteItemInput{
+		must.Get(tables.Client.DeleteItem(ctx, &awsdynamodb.DeleteItemInput{
 			TableName: &table, Key: map[string]types.AttributeValue{key: &types.AttributeValueMemberS{Value: value}},
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 	}
 	lists := func() []map[string]types.AttributeValue {
 		t.Helper()
-		guards := Must(tables.Client.Scan(ctx, &awsdynamodb.ScanInput{TableName: aws.String("Guards")}))(t)
+		guards := must.Get(tables.Client.Scan(ctx, &awsdynamodb.ScanInput{TableName: aws.String("Guards")}))(t)
 		return guards.Items
 	}
 
@@ -145,11 +141,11 @@ func TestLostClaims(t *testing.T) {
 	tables := dynamotest.Open(t, database)
 	store := &Service{DB: tables.DB}
 	q := newQuestion("agent", 1)
-	OK(t, store.createQuestion(ctx, q))
-	sub := Must(storedSubscription(ctx, store, subscriptionAt("token", "", start)))(t)
+	must.OK(t, store.createQuestion(ctx, q))
+	sub := must.Get(storedSubscription(ctx, store, subscriptionAt("token", "", start)))(t)
 	known := sub
 	known.ID, known.Token, known.PersonHash = uuid.NewString(), "another token", "person"
-	Must(storedSubscription(ctx, store, known))(t)
+	must.Get(storedSubscription(ctx, store, known))(t)
 	for _, claim := range []struct {
 		name     string
 		do       func() (bool, error)
@@ -187,7 +183,7 @@ func TestPersonIsGivenBack(t *testing.T) {
 	ctx := t.Context()
 	tables := dynamotest.Open(t, askahuman.Platform().Database)
 	store := &Service{DB: tables.DB}
-	sub := Must(storedSubscription(ctx, store, subscriptionAt("token", "person", start)))(t)
+	sub := must.Get(storedSubscription(ctx, store, subscriptionAt("token", "person", start)))(t)
 	broken := errors.New("broken")
 	second := func() func(schema.Action) error {
 		writes := 0
@@ -211,14 +207,14 @@ func TestPersonIsGivenBack(t *testing.T) {
 			t.Errorf("%s: got %v, %v; want an error", name, claimed, err)
 		}
 		tables.Recorder.Faults(nil, nil)
-		at := Must(store.dueSubscriptions(ctx, start, 10))(t)
+		at := must.Get(store.dueSubscriptions(ctx, start, 10))(t)
 		if len(at) != 1 || !at[0].LastNotifiedAt.Equal(askahuman.Never) {
 			t.Errorf("%s: due %+v; want the subscription as it was", name, at)
 		}
 		if claimed, err := store.claimSubscription(ctx, sub, uuid.NewString(), start); !claimed || err != nil {
 			t.Errorf("%s: then got %v, %v; want a claim", name, claimed, err)
 		}
-		OK(t, store.releaseSubscription(ctx, sub, start))
+		must.OK(t, store.releaseSubscription(ctx, sub, start))
 	}
 }
 

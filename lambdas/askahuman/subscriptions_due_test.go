@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -27,14 +28,13 @@ func subscriptionAt(token, personHash string, createdAt time.Time) askahuman.Sub
 
 func mustSubscribe(t *testing.T, s *platform, subscription askahuman.Subscription) askahuman.Subscription {
 	t.Helper()
-	stored := Must(storedSubscription(t.Context(), s.people, subscription))(t)
-	return stored
+	return must.Get(storedSubscription(t.Context(), s.people, subscription))(t)
 }
 
 // due reads the subscriptions that may be notified at a moment, by id.
 func due(t *testing.T, s *platform, now time.Time) map[string]askahuman.Subscription {
 	t.Helper()
-	list := Must(s.notifying.dueSubscriptions(t.Context(), now, 1000))(t)
+	list := must.Get(s.notifying.dueSubscriptions(t.Context(), now, 1000))(t)
 	byID := map[string]askahuman.Subscription{}
 	for _, subscription := range list {
 		byID[subscription.ID] = subscription
@@ -70,7 +70,7 @@ func TestSubscribeSameToken(t *testing.T) {
 	first := mustSubscribe(t, s, subscriptionAt("token", "", ten))
 	now := ten.Add(time.Minute)
 	mustClaim(t, s, first.ID, uuid.NewString(), now)
-	OK(t, s.notifying.deactivateSubscription(t.Context(), first, now))
+	must.OK(t, s.notifying.deactivateSubscription(t.Context(), first, now))
 
 	again := subscriptionAt("token", person(0), ten.Add(2*time.Minute))
 	again.Minutes = 10
@@ -120,7 +120,7 @@ func TestFindSubscription(t *testing.T) {
 	find("", person(1), "")
 
 	// A token that has moved on names nothing, the person names the same.
-	Must(s.people.changeSubscription(t.Context(), second.ID, "third", 0, ten))(t)
+	must.Get(s.people.changeSubscription(t.Context(), second.ID, "third", 0, ten))(t)
 	find("second", "", "")
 	find("third", "", second.ID)
 	find("", person(0), second.ID)
@@ -132,9 +132,9 @@ func TestFindSubscription(t *testing.T) {
 	mustSubscribe(t, s, subscriptionAt("first", person(0), ten))
 	other := mustSubscribe(t, s, subscriptionAt("fourth", person(0), ten))
 	mustSubscribe(t, s, subscriptionAt("first", person(0), ten))
-	OK(t, s.people.Unsubscribe(t.Context(), other.ID))
+	must.OK(t, s.people.Unsubscribe(t.Context(), other.ID))
 	find("", person(0), first.ID)
-	OK(t, s.people.Unsubscribe(t.Context(), first.ID))
+	must.OK(t, s.people.Unsubscribe(t.Context(), first.ID))
 	find("", person(0), "")
 	find("first", "", "")
 
@@ -142,11 +142,11 @@ func TestFindSubscription(t *testing.T) {
 	// other one is the last.
 	kept := mustSubscribe(t, s, subscriptionAt("kept", person(2), ten))
 	mustSubscribe(t, s, subscriptionAt("moved", person(2), ten))
-	Must(s.people.changeSubscription(t.Context(), kept.ID, "moved", 0, ten.Add(time.Minute)))(t)
+	must.Get(s.people.changeSubscription(t.Context(), kept.ID, "moved", 0, ten.Add(time.Minute)))(t)
 	find("", person(2), kept.ID)
 	// One that moves to another person's ends the first person's last.
 	taker := mustSubscribe(t, s, subscriptionAt("taker", person(3), ten))
-	Must(s.people.changeSubscription(t.Context(), taker.ID, "moved", 0, ten.Add(2*time.Minute)))(t)
+	must.Get(s.people.changeSubscription(t.Context(), taker.ID, "moved", 0, ten.Add(2*time.Minute)))(t)
 	find("", person(2), "")
 	find("", person(3), taker.ID)
 }
@@ -157,7 +157,7 @@ func TestRenewSubscription(t *testing.T) {
 	subscription := mustSubscribe(t, s, subscriptionAt("token", person(0), ten))
 	now := ten.Add(time.Minute)
 	mustClaim(t, s, subscription.ID, uuid.NewString(), now)
-	OK(t, s.notifying.deactivateSubscription(t.Context(), subscription, now))
+	must.OK(t, s.notifying.deactivateSubscription(t.Context(), subscription, now))
 	taken := mustSubscribe(t, s, subscriptionAt("taken", person(1), ten))
 	wait := 30
 	for _, test := range []struct {
@@ -174,7 +174,7 @@ func TestRenewSubscription(t *testing.T) {
 		// Another subscription has the token, and ends.
 		{"fifth", "taken", 0},
 	} {
-		OK(t, s.people.renewSubscription(t.Context(), subscription.ID, test.from, test.to, test.minutes, now))
+		must.OK(t, s.people.renewSubscription(t.Context(), subscription.ID, test.from, test.to, test.minutes, now))
 		if test.minutes > 0 {
 			wait = test.minutes
 		}
@@ -195,7 +195,7 @@ func TestRenewSubscription(t *testing.T) {
 		}
 	}
 	wantError(t, s.people.Unsubscribe(t.Context(), taken.ID), askahuman.ErrSubscriptionNotFound)
-	OK(t, s.people.Unsubscribe(t.Context(), subscription.ID))
+	must.OK(t, s.people.Unsubscribe(t.Context(), subscription.ID))
 	wantError(t, s.people.renewSubscription(t.Context(), subscription.ID, "taken", "token", 0, now),
 		askahuman.ErrSubscriptionNotFound)
 }
@@ -228,7 +228,7 @@ func TestChangeSubscription(t *testing.T) {
 		t.Error("the new token does not belong to the subscription")
 	}
 
-	OK(t, s.notifying.deactivateSubscription(t.Context(), changed, now))
+	must.OK(t, s.notifying.deactivateSubscription(t.Context(), changed, now))
 	changed, err = s.people.changeSubscription(t.Context(), subscription.ID, "", 0, now)
 	if err != nil || changed.Active == "" {
 		t.Errorf("changing makes active: %+v, %v", changed, err)
@@ -269,7 +269,7 @@ func dueQuestionIDs(t *testing.T, s *platform, now time.Time, most int) []string
 	t.Helper()
 	due := reading(s.notifying.dueQuestions(t.Context(), now))
 	defer due.stop()
-	return Must(due.take(most))(t)
+	return must.Get(due.take(most))(t)
 }
 
 func TestDueQuestions(t *testing.T) {
@@ -277,7 +277,7 @@ func TestDueQuestions(t *testing.T) {
 	first, second, later, closed := questionAt("agent", ten), questionAt("agent", ten.Add(time.Second)),
 		questionAt("agent", ten.Add(time.Minute)), questionAt("agent", ten)
 	mustCreate(t, s, second, first, later, closed)
-	Must(s.notifying.endQuestion(t.Context(), closed, ten))(t)
+	must.Get(s.notifying.endQuestion(t.Context(), closed, ten))(t)
 	now := ten.Add(30 * time.Second)
 	wantEqual(t, "due", dueQuestionIDs(t, s, now, 100), []string{first.ID, second.ID})
 	wantEqual(t, "the first due", dueQuestionIDs(t, s, now, 1), []string{first.ID})
@@ -338,7 +338,7 @@ func TestDueSubscriptions(t *testing.T) {
 		mustClaim(t, s, subscription.ID, question, ten.Add(time.Duration(4-i)*time.Minute))
 	}
 	wantDue(t, s, ten.Add(20*time.Minute), subscriptions[4].ID)
-	list := Must(s.notifying.dueSubscriptions(t.Context(), ten.Add(33*time.Minute), 3))(t)
+	list := must.Get(s.notifying.dueSubscriptions(t.Context(), ten.Add(33*time.Minute), 3))(t)
 	var got []string
 	for _, subscription := range list {
 		got = append(got, subscription.ID)
@@ -370,7 +370,7 @@ func TestClaimSubscription(t *testing.T) {
 	later := now.Add(time.Hour)
 	before = due(t, s, later)[subscription.ID]
 	other := mustSubscribe(t, s, subscriptionAt("another device", person(0), later))
-	Must(s.people.changeSubscription(t.Context(), subscription.ID, "a new token", 0, later))(t)
+	must.Get(s.people.changeSubscription(t.Context(), subscription.ID, "a new token", 0, later))(t)
 	if claimed, err := s.notifying.claimSubscription(t.Context(), before, question, later); claimed || err != nil {
 		t.Errorf("a claim on an older token = %v, %v; want false and no error", claimed, err)
 	}
@@ -395,7 +395,7 @@ func asked(t *testing.T, s *platform) string {
 
 func mustMark(t *testing.T, s *platform, personHash, questionID string, claimedAt time.Time) {
 	t.Helper()
-	OK(t, s.notifying.markNotified(t.Context(), personHash, questionID, claimedAt))
+	must.OK(t, s.notifying.markNotified(t.Context(), personHash, questionID, claimedAt))
 }
 
 // wantRefused tries a claim on a subscription that is due, and checks that it is refused.
@@ -471,7 +471,7 @@ func TestClaimSubscriptionPerson(t *testing.T) {
 	fourth := third.Add(5 * time.Minute)
 	before := due(t, s, fourth)[often.ID]
 	mustClaim(t, s, often.ID, question, fourth)
-	OK(t, s.notifying.releaseSubscription(t.Context(), before, fourth))
+	must.OK(t, s.notifying.releaseSubscription(t.Context(), before, fourth))
 
 	// A device that joins, or comes back, is still the same person's.
 	joined := mustSubscribe(t, s, subscriptionAt("joined", person(0), fourth))
@@ -520,7 +520,7 @@ func TestReleaseSubscription(t *testing.T) {
 	for _, at := range []time.Time{ten, ten.Add(31 * time.Minute)} {
 		before := due(t, s, at)[subscription.ID]
 		mustClaim(t, s, subscription.ID, uuid.NewString(), at)
-		OK(t, s.notifying.releaseSubscription(t.Context(), before, at))
+		must.OK(t, s.notifying.releaseSubscription(t.Context(), before, at))
 		after := due(t, s, at)[subscription.ID]
 		if !after.NextNotificationAt.Equal(before.NextNotificationAt) ||
 			!after.LastNotifiedAt.Equal(before.LastNotifiedAt) {
@@ -529,7 +529,7 @@ func TestReleaseSubscription(t *testing.T) {
 		}
 		mustClaim(t, s, other.ID, sent, at)
 		// A release does not undo the claim of another moment.
-		OK(t, s.notifying.releaseSubscription(t.Context(), before, at.Add(-time.Minute)))
+		must.OK(t, s.notifying.releaseSubscription(t.Context(), before, at.Add(-time.Minute)))
 		wantRefused(t, s, subscription.ID, at)
 		mustMark(t, s, person(0), sent, at)
 		wantRefused(t, s, subscription.ID, at)
@@ -539,9 +539,9 @@ func TestReleaseSubscription(t *testing.T) {
 	at := ten.Add(2 * time.Hour)
 	before := due(t, s, at)[subscription.ID]
 	mustClaim(t, s, subscription.ID, uuid.NewString(), at)
-	OK(t, s.people.Unsubscribe(t.Context(), subscription.ID))
+	must.OK(t, s.people.Unsubscribe(t.Context(), subscription.ID))
 	wantRefused(t, s, other.ID, at)
-	OK(t, s.notifying.releaseSubscription(t.Context(), before, at))
+	must.OK(t, s.notifying.releaseSubscription(t.Context(), before, at))
 	wantNotified(t, s, sent, person(0), ten.Add(31*time.Minute))
 	mustClaim(t, s, other.ID, uuid.NewString(), at)
 }
@@ -551,9 +551,9 @@ func TestDeactivateSubscription(t *testing.T) {
 	subscription := mustSubscribe(t, s, subscriptionAt("token", person(0), ten))
 	stale := subscription
 	stale.Token = "an older token"
-	OK(t, s.notifying.deactivateSubscription(t.Context(), stale, ten))
+	must.OK(t, s.notifying.deactivateSubscription(t.Context(), stale, ten))
 	wantDue(t, s, ten, subscription.ID)
-	OK(t, s.notifying.deactivateSubscription(t.Context(), subscription, ten))
+	must.OK(t, s.notifying.deactivateSubscription(t.Context(), subscription, ten))
 	wantDue(t, s, ten)
 	if claimed, err := s.notifying.claimSubscription(t.Context(), subscription, uuid.NewString(), ten); claimed ||
 		err != nil {

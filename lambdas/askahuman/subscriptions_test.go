@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
@@ -83,7 +84,7 @@ func TestItemsOfSubscriptionsGoWithThem(t *testing.T) {
 
 func checkSubscriptionItems(t *testing.T, client *awsdynamodb.Client) {
 	t.Helper()
-	scanned := Must(client.Scan(t.Context(),
+	scanned := must.Get(client.Scan(t.Context(),
 		&awsdynamodb.ScanInput{TableName: aws.String("Subscriptions"), ConsistentRead: aws.Bool(true)}))(t)
 	text := func(item map[string]types.AttributeValue, attribute string) string {
 		value, _ := item[attribute].(*types.AttributeValueMemberS)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
@@ -31,33 +32,33 @@ func TestUnits(t *testing.T) {
 	limiter := store.Limiter()
 	count := func(name, caller string) {
 		limit, _ := askahuman.Platform().RateLimit(name)
-		Must(limiter.CountRequest(ctx, limit, caller, now))(t)
+		must.Get(limiter.CountRequest(ctx, limit, caller, now))(t)
 	}
 	var question askahuman.Question
 	ask := func() {
 		limit, _ := askahuman.Platform().RateLimit("create")
 		call := limiter.Along(limit, "agent", now)
-		question = Must(store.Ask(ratelimit.WithCall(ctx, call), "agent",
+		question = must.Get(store.Ask(ratelimit.WithCall(ctx, call), "agent",
 			askahuman.Ask{Prompt: "Should an error message apologise?", Type: askahuman.TypeText,
 				MinResponses: new(3)}))(t)
-		Must(call.Count(ctx))(t)
+		must.Get(call.Count(ctx))(t)
 	}
 	answer := func(person int) func() {
 		return func() {
 			hash := fmt.Sprintf("%064d", person)
 			count("answer", hash)
-			Must(store.Answer(ctx, hash, nil, askahuman.Answer{QuestionID: question.ID,
+			must.Get(store.Answer(ctx, hash, nil, askahuman.Answer{QuestionID: question.ID,
 				Text: new("Only when it is at fault.")}))(t)
 		}
 	}
 	subscribe := func(person string) func() {
 		return func() {
-			Must(store.Subscribe(ctx, person, askahuman.NewSubscription{Token: "token-of-" + person}))(t)
+			must.Get(store.Subscribe(ctx, person, askahuman.NewSubscription{Token: "token-of-" + person}))(t)
 		}
 	}
 	notifier := &Notifier{Service: store, Push: sending{}.Send, Clock: clock}
 	notify := func() {
-		if report := Must(notifier.Run(ctx))(t); report.Notified != 1 {
+		if report := must.Get(notifier.Run(ctx))(t); report.Notified != 1 {
 			t.Errorf("got %+v; want one notification", report)
 		}
 	}
@@ -79,10 +80,7 @@ func TestUnits(t *testing.T) {
 			fmt.Fprintf(&got, "| %s | %v | %v |\n", line.what, ledger.Units(false), ledger.Units(true))
 		}
 	}
-	page, err := os.ReadFile("../../docs/reference/costs/askahuman.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/reference/costs/askahuman.md"))(t)
 	if !strings.Contains(string(page), got.String()) {
 		t.Errorf("docs/reference/costs/askahuman.md does not have these lines:\n%s", got.String())
 	}

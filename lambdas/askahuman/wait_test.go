@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -131,14 +132,14 @@ func TestReadNews(t *testing.T) {
 				w.answer(t, string(rune('a'+i)), text(question.ID, "an answer"))
 			}
 			if test.close {
-				OK(t, w.Close(t.Context(), "agent", question.ID))
+				must.OK(t, w.Close(t.Context(), "agent", question.ID))
 			}
 			w.watch()
 			for at, what := range test.happens {
 				w.at[at] = map[string]func(){
 					"answer": func() { w.answer(t, "another", text(question.ID, "news")) },
 					"close": func() {
-						Must(w.notifying.endQuestion(t.Context(), question, w.Now()))(t)
+						must.Get(w.notifying.endQuestion(t.Context(), question, w.Now()))(t)
 					},
 					"deadline": func() { w.MoveTo(time.Time(question.Deadline)) },
 				}[what]

@@ -14,6 +14,7 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership/ownershiptest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
@@ -29,10 +30,7 @@ func trained(t *testing.T, w *claritytest.World, user string) (evaluated []clari
 			in.Status = clarity.InProgress
 		}
 		w.Advance(time.Second)
-		attempt, err := w.Submit(t.Context(), user, "", in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		attempt := must.Get(w.Submit(t.Context(), user, "", in))(t)
 		if i < 3 {
 			addProfile(t, w.Service, attempt)
 			evaluated = append(evaluated, attempt)
@@ -46,13 +44,8 @@ func told(t *testing.T, records []json.RawMessage) (deletions []service.Deletion
 	t.Helper()
 	for _, record := range records {
 		var read events.DynamoDBEventRecord
-		if err := json.Unmarshal(record, &read); err != nil {
-			t.Fatal(err)
-		}
-		deletion, err := service.DeletionIn(read.Change)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(record, &read))
+		deletion := must.Get(service.DeletionIn(read.Change))(t)
 		if deletion.ID != "" {
 			deletions = append(deletions, deletion)
 		}
@@ -74,9 +67,7 @@ func TestDeletionOfUser(t *testing.T) {
 		others := ownershiptest.Named(t, w.Tables, platform, "bob-1")
 		for range 2 { // A repeat is the same deletion.
 			w.Advance(time.Second)
-			if err := w.DeleteUser(ctx, "ann-1"); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, w.DeleteUser(ctx, "ann-1"))
 		}
 		deletions := told(t, records())
 		if len(deletions) != 2 || deletions[0] != deletions[1] || deletions[0].User != "ann-1" {
@@ -146,9 +137,7 @@ func TestDeletionIn(t *testing.T) {
 		`{"deletion":{"S":"id"}}`: "error", `{"deletion":{"S":"id"},"deletedUser":{"N":"1"}}`: "error",
 	} {
 		var change events.DynamoDBStreamRecord
-		if err := json.Unmarshal([]byte(`{"NewImage":`+image+`}`), &change); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(`{"NewImage":`+image+`}`), &change))
 		deletion, err := service.DeletionIn(change)
 		got := deletion.ID + " " + deletion.User
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -31,10 +32,7 @@ func TestAttempt(t *testing.T) {
 	none := 0
 	in := claritytest.Submission("Мост 🌉 “e\u0301”")
 	in.DurationSeconds = &none
-	made, err := w.Submit(ctx, "us-east-1:ann", "", in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(w.Submit(ctx, "us-east-1:ann", "", in))(t)
 	read, err := w.Attempt(ctx, "us-east-1:ann", made.ID)
 	made.Claim, made.ClaimedUntil = "", time.Time{}
 	if diff := cmp.Diff(made, read); diff != "" || err != nil {
@@ -166,11 +164,7 @@ func TestConditions(t *testing.T) {
 	submit := func(status clarity.Status) clarity.Attempt {
 		in := claritytest.Submission("This bridge")
 		in.Status = status
-		attempt, err := w.Submit(ctx, "ann", "", in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return attempt
+		return must.Get(w.Submit(ctx, "ann", "", in))(t)
 	}
 	with := func(a clarity.Attempt, claim string) clarity.Attempt {
 		a.Claim, a.ClaimedUntil = claim, w.Read().Add(time.Minute)
@@ -191,9 +185,7 @@ func TestConditions(t *testing.T) {
 		}
 		return err
 	}
-	if err := claim(claimed, "first"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, claim(claimed, "first"))
 	w.Advance(time.Minute - time.Millisecond)
 	older := waiting
 	older.EvaluationTries--
@@ -265,10 +257,7 @@ func TestChangedScenario(t *testing.T) {
 		w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) {
 			return clarity.Judgement{}, errors.New("down")
 		})
-		attempt, err := w.Submit(ctx, name, "", claritytest.Submission(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		attempt := must.Get(w.Submit(ctx, name, "", claritytest.Submission(name)))(t)
 		w.Judge.Says(nil)
 		w.Service.Scenarios = service.NewScenarios(w.DB, w.Read)
 		w.Tables.Remove(t, "Scenarios", "bridge")
@@ -277,9 +266,7 @@ func TestChangedScenario(t *testing.T) {
 			other := claritytest.Scenario("bridge")
 			slices.Reverse(other.Questions)
 			other.Questions[0].Text, other.Questions = "Why is it red, and not green?", other.Questions[:1]
-			if _, err := w.Service.Scenarios.Add(ctx, other); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(w.Service.Scenarios.Add(ctx, other))(t)
 		case "Busy":
 			w.Tables.Recorder.FaultsOf(func(_ context.Context, r dynamotest.Request) error {
 				if r.Table == "Scenarios" {
@@ -305,10 +292,7 @@ func TestTries(t *testing.T) {
 	w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) {
 		return clarity.Judgement{}, errors.New("down")
 	})
-	attempt, err := w.Submit(ctx, "ann", "", claritytest.Submission("This bridge"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	attempt := must.Get(w.Submit(ctx, "ann", "", claritytest.Submission("This bridge")))(t)
 	failed := service.Run{Failed: 1}
 	for try, wait := range []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour,
 		24 * time.Hour} {
@@ -352,10 +336,7 @@ func TestDyingTries(t *testing.T) {
 		w.Tables.Recorder.Faults(func(schema.Action) error { return errors.New("the process is dead") }, nil)
 		return claritytest.Good(), nil
 	})
-	attempt, err := w.Submit(ctx, "ann", "", claritytest.Submission("This bridge"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	attempt := must.Get(w.Submit(ctx, "ann", "", claritytest.Submission("This bridge")))(t)
 	for range 9 {
 		w.Tables.Recorder.Faults(nil, nil)
 		w.Advance(time.Hour)

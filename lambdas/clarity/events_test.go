@@ -14,6 +14,7 @@ import (
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
@@ -36,10 +37,7 @@ func TestEventsOfOperations(t *testing.T) {
 		w.Judge.Says(says)
 		in := claritytest.Submission("This bridge")
 		in.Status = status
-		attempt, err := w.Submit(ctx, "ann", "", in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		attempt := must.Get(w.Submit(ctx, "ann", "", in))(t)
 		return attempt.ID
 	}
 	submit(clarity.InProgress, nil)
@@ -53,10 +51,7 @@ func TestEventsOfOperations(t *testing.T) {
 		t.Fatalf("got %+v, %v", run, err)
 	}
 	for i, id := range []string{second, first, first, second} {
-		attempt, err := w.Attempt(ctx, "ann", id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		attempt := must.Get(w.Attempt(ctx, "ann", id))(t)
 		if added, err := w.AddProfile(ctx, attempt, 0); err != nil || added != (i < 2) {
 			t.Fatalf("add a profile: %t, %v", added, err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
@@ -21,11 +22,7 @@ func TestWritesKeepExtra(t *testing.T) {
 		t.Helper()
 		in := claritytest.Submission("A bridge that stands.")
 		in.Status = clarity.InProgress
-		begun, err := w.Submit(t.Context(), "ann", "", in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return begun
+		return must.Get(w.Submit(t.Context(), "ann", "", in))(t)
 	}
 	attempt, added := begin(), ""
 	completed := clarity.Save{Change: clarity.Change{Status: clarity.Completed}}
@@ -52,10 +49,7 @@ func TestWritesKeepExtra(t *testing.T) {
 	}
 
 	addProfile(t, w.Service, evaluatedAttempt("ada", 1))
-	latest, err := w.LatestProfile(t.Context(), "ada")
-	if err != nil {
-		t.Fatal(err)
-	}
+	latest := must.Get(w.LatestProfile(t.Context(), "ada"))(t)
 	key := []string{"ada", latest.Timestamp.String() + "#" + latest.AttemptID}
 	added = w.Tables.KeepsExtra(t, platform, "Profile", key, func() error {
 		// One that comes out of order changes the later profile.

@@ -14,6 +14,7 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -133,10 +134,7 @@ func TestRandomHistories(t *testing.T) {
 		w.Judge.Says(nil)
 		for run := (service.Run{Skipped: 1}); run != (service.Run{}); {
 			w.Advance(25 * time.Hour)
-			var err error
-			if run, err = w.EvaluatePending(ctx); err != nil {
-				r.Fatal(err)
-			}
+			run = must.Get(w.EvaluatePending(ctx))(r)
 		}
 		check("end")
 		for _, attempt := range known {

@@ -9,6 +9,7 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // A key that is claimed before the work keeps a refusal.
@@ -29,9 +30,7 @@ func TestKeys(t *testing.T) {
 	if kept != nil {
 		t.Fatalf("got %+v", kept)
 	}
-	if err := keys.Settle(t.Context(), claim, idempotency.Response{Status: 409}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, keys.Settle(t.Context(), claim, idempotency.Response{Status: 409}))
 	if _, kept := begin(); kept == nil || kept.Status != 409 {
 		t.Errorf("got %+v", kept)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarios"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
@@ -28,10 +29,7 @@ func TestSeedScenarios(t *testing.T) {
 	ctx := t.Context()
 	tables := dynamotest.Open(t, clarity.Platform().Database)
 	store := service.NewScenarios(tables.DB, nil)
-	initial, err := scenarios.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	initial := must.Get(scenarios.Initial())(t)
 	changed := initial[3]
 	changed.Title, changed.Active, changed.Tags = "A title of the team's own", false, nil
 	if added, err := store.Add(ctx, changed); err != nil || !added {
@@ -47,9 +45,7 @@ func TestSeedScenarios(t *testing.T) {
 			return err
 		})
 	}
-	if err := loads.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, loads.Wait())
 	if sum := added[0] + added[1] + added[2] + added[3]; sum != len(initial)-1 {
 		t.Errorf("concurrent loads added %v, want %d in all", added, len(initial)-1)
 	}
@@ -83,10 +79,7 @@ func TestScenarioItem(t *testing.T) {
 	t.Parallel()
 	tables := dynamotest.Open(t, clarity.Platform().Database)
 	store := service.NewScenarios(tables.DB, nil)
-	initial, err := scenarios.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	initial := must.Get(scenarios.Initial())(t)
 	for i, tags := range [][]string{{"risk", "art"}, {}, nil} {
 		scenario := initial[i]
 		scenario.Tags = tags
@@ -132,15 +125,11 @@ func TestActiveScenarios(t *testing.T) {
 		"d": clarity.Beginner, "c": clarity.Beginner} {
 		scenario := claritytest.Scenario(id)
 		scenario.Difficulty = difficulty
-		if _, err := scenarios.Add(t.Context(), scenario); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(scenarios.Add(t.Context(), scenario))(t)
 	}
 	check("", "[c d b a]", 1)
 	check(clarity.Beginner, "[c d]", 1)
-	if _, err := scenarios.Add(t.Context(), claritytest.Scenario("e")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(scenarios.Add(t.Context(), claritytest.Scenario("e")))(t)
 	now = now.Add(time.Minute - 1)
 	check("", "[c d b a]", 0)
 	now = now.Add(1)

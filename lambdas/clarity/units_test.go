@@ -10,6 +10,7 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
@@ -63,10 +64,7 @@ func TestWriteUnits(t *testing.T) {
 				return clarity.Judgement{}, errors.New("down")
 			})
 		}
-		begun, err := submit(t.Context(), status)
-		if err != nil {
-			t.Fatal(err)
-		}
+		begun := must.Get(submit(t.Context(), status))(t)
 		w.Judge.Says(nil)
 		ledger := w.Tables.Writes(t, func() {
 			claim, _, err := service.Keys(w.DB).Begin(t.Context(), "ann", test.name, []byte("request"),
@@ -77,9 +75,7 @@ func TestWriteUnits(t *testing.T) {
 			ctx := idempotency.WithClaim(t.Context(), claim, func(any) (idempotency.Response, error) {
 				return idempotency.Response{Status: 201, Body: []byte(strings.Repeat("x", 500))}, nil
 			})
-			if err := test.do(ctx, begun.ID); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, test.do(ctx, begun.ID))
 		})
 		if got, local := ledger.Units(false), ledger.Units(true); got != test.units || local != test.local {
 			t.Errorf("%s: got %v write units, and %v with doubled indexes; want %v and %v:\n%s", test.name, got, local,

@@ -25,6 +25,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -52,10 +53,7 @@ type silence func(w http.ResponseWriter, r *http.Request, does http.Handler)
 func hanging(t *testing.T, silent int32, how silence) (db *dynamo.DB, attempts *atomic.Int32) {
 	t.Helper()
 	engine := dynamotest.Open(t, counters()).Client.Options()
-	target, err := url.Parse(aws.ToString(engine.BaseEndpoint))
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := must.Get(url.Parse(aws.ToString(engine.BaseEndpoint)))(t)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
 	attempts = &atomic.Int32{}
 	ends := make(chan struct{})

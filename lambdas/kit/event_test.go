@@ -14,6 +14,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // names are texts that a path variable may have. test/todo has a task for each in a run.
@@ -62,10 +64,7 @@ func TestEventsOfAWS(t *testing.T) {
 	}
 	api := testAPI(t, io.Discard)
 	api.Routes = mux
-	event, err := os.ReadFile("testdata/event.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	event := must.Get(os.ReadFile("testdata/event.json"))(t)
 	for name, test := range map[string]struct {
 		method, route, rawPath, variables, stage string
 		// pattern, path and variable are what the handler sees.
@@ -94,14 +93,9 @@ func TestEventsOfAWS(t *testing.T) {
 			t.Parallel()
 			frozen := strings.NewReplacer("ROUTE_KEY", test.route, "RAW_PATH", test.rawPath, `"PATH_PARAMETERS"`,
 				test.variables, "METHOD", test.method, "STAGE", test.stage).Replace(string(event))
-			answer, err := NewHTTPHandler(api).Invoke(invoked("r"), []byte(frozen))
-			if err != nil {
-				t.Fatal(err)
-			}
+			answer := must.Get(NewHTTPHandler(api).Invoke(invoked("r"), []byte(frozen)))(t)
 			var response events.APIGatewayV2HTTPResponse
-			if err := json.Unmarshal(answer, &response); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal(answer, &response))
 			want := strings.Join([]string{test.pattern, test.path, test.variable, "api.example.com",
 				"first,second %41", "session=a%20b theme=dark",
 				"repeat=one&repeat=two&to=https%3A%2F%2Fexample.com%2Fa&plus=a+b&encoded=a%2Bb%26&empty=",
@@ -153,10 +147,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: got %+v", name, response)
 		}
 		server := httptest.NewServer(api)
-		served, err := http.Get(server.URL + "/answer")
-		if err != nil {
-			t.Fatal(err)
-		}
+		served := must.Get(http.Get(server.URL + "/answer"))(t)
 		body, err := io.ReadAll(served.Body)
 		server.Close()
 		mediaType := served.Header.Get("Content-Type")

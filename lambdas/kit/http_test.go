@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
@@ -26,10 +27,7 @@ import (
 // answer, and /mine needs a token.
 func testAPI(t testing.TB, out io.Writer) *API {
 	t.Helper()
-	log, err := NewLogger(out, "", "f")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(NewLogger(out, "", "f"))(t)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /echo/{id}", func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -78,18 +76,13 @@ func event(method, path string) events.APIGatewayV2HTTPRequest {
 
 func invoke(t testing.TB, handler lambda.Handler, e any) events.APIGatewayV2HTTPResponse {
 	t.Helper()
-	payload, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	payload := must.Get(json.Marshal(e))(t)
 	answer, err := handler.Invoke(invoked("r"), payload)
 	if err != nil {
 		t.Fatalf("the invocation failed: %v", err)
 	}
 	var response events.APIGatewayV2HTTPResponse
-	if err := json.Unmarshal(answer, &response); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(answer, &response))
 	return response
 }
 
@@ -281,9 +274,7 @@ func TestAuthorizers(t *testing.T) {
 			Invocation{Signer: Signer{Account: "1", ARN: "arn:aws:sts::1:assumed-role/r/x", ID: "AROA:x"}}},
 	} {
 		e := event("POST", "/echo/1")
-		if err := json.Unmarshal([]byte(test.authorizer), &e.RequestContext.Authorizer); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(test.authorizer), &e.RequestContext.Authorizer))
 		got := seen(t, e)
 		if got.Subject() != test.subject {
 			t.Errorf("%s: got the subject %q; want %q", test.authorizer, got.Subject(), test.subject)
@@ -313,9 +304,7 @@ func grouped(groups string) (events.APIGatewayV2HTTPRequest, error) {
 func seen(t testing.TB, e events.APIGatewayV2HTTPRequest) Invocation {
 	t.Helper()
 	var body struct{ Invocation Invocation }
-	if err := json.Unmarshal([]byte(invoke(t, NewHTTPHandler(testAPI(t, io.Discard)), e).Body), &body); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(invoke(t, NewHTTPHandler(testAPI(t, io.Discard)), e).Body), &body))
 	return body.Invocation
 }
 
@@ -363,10 +352,7 @@ func TestGroups(t *testing.T) {
 			}
 		}},
 	} {
-		e, err := grouped(test.groups)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(grouped(test.groups))(t)
 		if test.change != nil {
 			test.change(&e)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
@@ -187,10 +188,7 @@ func TestEventHandler(t *testing.T) {
 	t.Parallel()
 	type event struct{ Name string }
 	var out bytes.Buffer
-	log, err := NewLogger(&out, "", "f")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(NewLogger(&out, "", "f"))(t)
 	reason := errors.New("not today")
 	var got []string
 	handler := NewEventHandler(log, func(ctx context.Context, e event) error {
@@ -267,10 +265,7 @@ func TestResponder(t *testing.T) {
 func TestLogger(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	log, err := NewLogger(&out, "warn", "f")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(NewLogger(&out, "warn", "f"))(t)
 	ctx := WithInvocation(t.Context(), Invocation{RequestID: "r", Route: "GET /x", ColdStart: true})
 	log.InfoContext(ctx, "quiet")
 	log.With("a", 1).WarnContext(ctx, "loud", "b", 2)

@@ -16,16 +16,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/tools/reference"
 )
 
 // explained returns what testdata/logs.txt says of fields and of messages.
 func explained(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("testdata/logs.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/logs.txt"))(t)
 	all := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		if of, says, ok := strings.Cut(strings.TrimSpace(line), " | "); ok {
@@ -57,10 +55,7 @@ func TestLogReference(t *testing.T) {
 		page.Item(i == 0, "`"+field+"`: "+says[field]+".", "", "")
 		delete(unknown, field)
 	}
-	folders, err := os.ReadDir("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folders := must.Get(os.ReadDir(".."))(t)
 	for _, folder := range folders {
 		messages := written(t, folder.Name())
 		if len(messages) == 0 {
@@ -91,10 +86,7 @@ func TestLogReference(t *testing.T) {
 func logged(t *testing.T) []string {
 	t.Helper()
 	var out bytes.Buffer
-	log, err := NewLogger(&out, "", "f")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(NewLogger(&out, "", "f"))(t)
 	log.InfoContext(WithInvocation(t.Context(), Invocation{RequestID: "r", Route: "GET /x", ColdStart: true}),
 		"invocation")
 	return slices.Sorted(maps.Keys(lines(t, &out)[0]))
@@ -106,7 +98,7 @@ func written(t *testing.T, folder string) map[string][]string {
 	levels := map[string]slog.Level{"DebugContext": slog.LevelDebug, "InfoContext": slog.LevelInfo,
 		"WarnContext": slog.LevelWarn, "ErrorContext": slog.LevelError}
 	messages := map[string][]string{}
-	err := filepath.WalkDir(filepath.Join("..", folder), func(path string, entry fs.DirEntry, err error) error {
+	must.OK(t, filepath.WalkDir(filepath.Join("..", folder), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -140,10 +132,7 @@ func written(t *testing.T, folder string) map[string][]string {
 			return true
 		})
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return messages
 }
 

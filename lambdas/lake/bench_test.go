@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 )
 
@@ -65,9 +66,7 @@ func BenchmarkWriter(b *testing.B) {
 			w := writerTo(b, m)
 			batch := trigger.Records{Records: tasks(b, size)}
 			for b.Loop() {
-				if err := w.Handle(b.Context(), batch); err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, w.Handle(b.Context(), batch))
 			}
 			b.ReportMetric(float64(size*b.N)/b.Elapsed().Seconds(), "rows/s")
 			b.ReportMetric(float64(m.bytes())/float64(size), "B/row")
@@ -82,9 +81,7 @@ func BenchmarkCompactor(b *testing.B) {
 	written := newMemory()
 	w := writerTo(b, written)
 	for i := range objects {
-		if err := w.Handle(b.Context(), trigger.Records{Records: all[i*size : (i+1)*size]}); err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, w.Handle(b.Context(), trigger.Records{Records: all[i*size : (i+1)*size]}))
 	}
 	var merged *memory
 	for b.Loop() {

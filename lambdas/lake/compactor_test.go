@@ -15,6 +15,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -23,19 +24,13 @@ func write(t testing.TB, m *memory, changes ...change) {
 	t.Helper()
 	w := writerTo(t, m)
 	for _, c := range changes {
-		if err := w.Handle(t.Context(), batchOf(t, c)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.Handle(t.Context(), batchOf(t, c)))
 	}
 }
 
 func compacted(t testing.TB, c *Compactor) Report {
 	t.Helper()
-	report, err := c.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return report
+	return must.Get(c.Run(t.Context()))(t)
 }
 
 func ids(rows []taskRow) []string {
@@ -148,9 +143,7 @@ func TestCompactFull(t *testing.T) {
 		t.Errorf("%d objects are short", short)
 	}
 	// The stream gives some again, cut in another way, and a new one.
-	if err := writerTo(t, m).Handle(t.Context(), batchOf(t, changes[3:60]...)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, writerTo(t, m).Handle(t.Context(), batchOf(t, changes[3:60]...)))
 	write(t, m, changes[70], insert("new", "55", "1", nil))
 	var reported bytes.Buffer
 	c.Metrics = &kit.Metrics{Namespace: "Onesynth/lake", Writer: &reported}
@@ -227,10 +220,7 @@ func TestCompactLeavesAlone(t *testing.T) {
 	// without sequence numbers as they should be, and one of another type.
 	r1, _, _ := (&converter{definition(t), tablesOf(definition(t))}).convert(insert("x1", "1", "1", nil).json(t))
 	r2, _, _ := (&converter{definition(t), tablesOf(definition(t))}).convert(insert("x2", "2", "1", nil).json(t))
-	unordered, err := table.encode([]*row{r2, r1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	unordered := must.Get(table.encode([]*row{r2, r1}))(t)
 	foreign := func(change func(*schema.LakeDefinition), attribute string, value any) []byte {
 		d := definition(t)
 		d.Entities[0].Columns = slices.Clone(d.Entities[0].Columns)
@@ -239,11 +229,7 @@ func TestCompactLeavesAlone(t *testing.T) {
 		if failure != nil {
 			t.Fatal(failure.Cause)
 		}
-		content, err := newTable(d.Entities[0]).encode([]*row{r})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return content
+		return must.Get(newTable(d.Entities[0]).encode([]*row{r}))(t)
 	}
 	more := foreign(func(d *schema.LakeDefinition) {
 		d.Entities[0].Columns = append(d.Entities[0].Columns,
@@ -253,10 +239,7 @@ func TestCompactLeavesAlone(t *testing.T) {
 		d.Entities[0].Columns[2] = schema.Column{Name: "title", Type: schema.ColumnInteger, From: schema.Number}
 	}, "title", numeric("3"))
 	r1.values[table.sequence] = r1.values[table.eventID].Level(0, 0, table.sequence)
-	unpadded, err := table.encode([]*row{r1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	unpadded := must.Get(table.encode([]*row{r1}))(t)
 	damaged := bytes.Clone(good)
 	for i := 4; i < len(damaged)/2; i++ {
 		damaged[i] ^= 0x5a
@@ -318,9 +301,7 @@ func TestCompactOlderObjects(t *testing.T) {
 	older.Entities[0].Columns = slices.Clone(older.Entities[0].Columns[:4])
 	w := NewWriter(older, m.Put, m)
 	w.Log = slog.New(slog.DiscardHandler)
-	if err := w.Handle(t.Context(), batchOf(t, insert("e1", "1", "1", nil))); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Handle(t.Context(), batchOf(t, insert("e1", "1", "1", nil))))
 	write(t, m, insert("e2", "2", "1", nil))
 	compacted(t, compactorOf(t, m))
 	rows := rowsOf[taskRow](t, m, "task")
@@ -355,9 +336,7 @@ func TestCompactValues(t *testing.T) {
 		for i := part; i < len(changes); i += 4 {
 			batch = append(batch, changes[i])
 		}
-		if err := writerTo(t, m).Handle(t.Context(), batchOf(t, batch...)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, writerTo(t, m).Handle(t.Context(), batchOf(t, batch...)))
 	}
 	before := rowsOf[taskRow](t, m, "task")
 	slices.SortFunc(before, func(a, b taskRow) int { return strings.Compare(a.EventID, b.EventID) })

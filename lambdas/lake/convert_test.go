@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -218,21 +219,15 @@ func TestConvertRemoval(t *testing.T) {
 		"EverythingIs": {item{"title": item{}, "status": item{"L": []any{}}, "created_at": 1, "version": nil,
 			"category": numeric("1")}, "u 1 null null"},
 	} {
-		raw, err := json.Marshal(map[string]any{"eventID": "e", "eventName": "REMOVE", "dynamodb": map[string]any{
+		raw := must.Get(json.Marshal(map[string]any{"eventID": "e", "eventName": "REMOVE", "dynamodb": map[string]any{
 			"ApproximateCreationDateTime": day, "SequenceNumber": "2", "Keys": key, "OldImage": test.old,
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}}))(t)
 		made, _, failure := c.convert(raw)
 		if made == nil || failure != nil {
 			t.Errorf("%s: got %+v", name, failure)
 			continue
 		}
-		content, err := c.tables["task"].encode([]*row{made})
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(c.tables["task"].encode([]*row{made}))(t)
 		rows, err := parquet.Read[taskRow](bytes.NewReader(content), int64(len(content)))
 		if err != nil || len(rows) != 1 {
 			t.Fatalf("%s: got %d rows, %v", name, len(rows), err)
@@ -286,9 +281,7 @@ func FuzzConvert(f *testing.F) {
 			t.Fatal("both a row and a failure")
 		}
 		if made != nil {
-			if _, err := c.tables[made.partition.entity].encode([]*row{made}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(c.tables[made.partition.entity].encode([]*row{made}))(t)
 			if _, ok := parseKey(made.partition.key(
 				writtenName(made.sequence, made.sequence, []string{made.eventID}))); !ok {
 				t.Fatalf("the partition is %+v", made.partition)

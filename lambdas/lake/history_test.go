@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
 )
 
@@ -270,9 +271,7 @@ func TestHistories(t *testing.T) {
 				shard := rapid.IntRange(0, shards-1).Draw(rt, "shard")
 				to := rapid.IntRange(0, h.done[shard]).Draw(rt, "to")
 				from := rapid.IntRange(0, to).Draw(rt, "from")
-				if err := deliver(shard, from, to); err != nil {
-					rt.Fatal(err)
-				}
+				must.OK(rt, deliver(shard, from, to))
 			},
 			"compact": func(*rapid.T) {
 				faults()
@@ -307,9 +306,7 @@ func TestHistories(t *testing.T) {
 
 		heal(m)
 		for shard := range h.shards {
-			if err := deliver(shard, h.done[shard], len(h.shards[shard])); err != nil {
-				rt.Fatal(err)
-			}
+			must.OK(rt, deliver(shard, h.done[shard], len(h.shards[shard])))
 		}
 		wantAll()
 		report, err := c.Run(t.Context())

@@ -22,6 +22,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -31,11 +32,7 @@ import (
 func definition(t testing.TB) schema.LakeDefinition {
 	t.Helper()
 	platform := todo.Platform()
-	d, err := platform.Lakes[0].Definition(platform.Database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must.Get(platform.Lakes[0].Definition(platform.Database))(t)
 }
 
 // memory is a bucket and a queue in memory.
@@ -156,13 +153,10 @@ func (c change) json(t testing.TB) json.RawMessage {
 			dynamodb[name] = image
 		}
 	}
-	raw, err := json.Marshal(map[string]any{
+	raw := must.Get(json.Marshal(map[string]any{
 		"eventID": c.id, "eventName": c.name, "eventVersion": "1.1", "eventSource": "aws:dynamodb",
 		"awsRegion": "eu-central-1", "dynamodb": dynamodb,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return raw
 }
 
@@ -288,9 +282,7 @@ func TestWriter(t *testing.T) {
 	var reported bytes.Buffer
 	w.Metrics = &kit.Metrics{Writer: &reported}
 	w.Clock = func() time.Time { return time.Unix(1795132800, 0).Add(time.Minute) }
-	if err := w.Handle(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Handle(t.Context(), batch))
 	m.before = func(string, string) error { return errors.New("no answer") }
 	if err := w.Handle(t.Context(), batch); err == nil {
 		t.Error("a batch that could not be written is no error")
@@ -387,22 +379,16 @@ func TestWriterRepeats(t *testing.T) {
 			item{"title": text(strings.Repeat("x", i))}))
 	}
 	first, second := newMemory(), newMemory()
-	if err := writerTo(t, first).Handle(t.Context(), batchOf(t, changes...)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, writerTo(t, first).Handle(t.Context(), batchOf(t, changes...)))
 	slices.Reverse(changes)
-	if err := writerTo(t, second).Handle(t.Context(), batchOf(t, append(changes, changes[3])...)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, writerTo(t, second).Handle(t.Context(), batchOf(t, append(changes, changes[3])...)))
 	if !maps.EqualFunc(first.objects, second.objects, bytes.Equal) {
 		t.Errorf("%v and %v differ", keysOf(first), keysOf(second))
 	}
 	for i := range changes {
 		changes[i].id = "other shard " + changes[i].id
 	}
-	if err := writerTo(t, second).Handle(t.Context(), batchOf(t, changes...)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, writerTo(t, second).Handle(t.Context(), batchOf(t, changes...)))
 	if len(second.objects) != 2 {
 		t.Errorf("another shard's batch with the same sequence numbers: %v", keysOf(second))
 	}
@@ -456,9 +442,7 @@ func TestPoisonedBatch(t *testing.T) {
 	for i := range 1000 {
 		changes = append(changes, insert(fmt.Sprintf("e%d", i), fmt.Sprint(i), "1", item{"version": text("x")}))
 	}
-	if err := writerTo(t, m).Handle(t.Context(), batchOf(t, changes...)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, writerTo(t, m).Handle(t.Context(), batchOf(t, changes...)))
 	seen := map[string]bool{}
 	for _, f := range failuresOf(t, m) {
 		seen[f.EventID] = true

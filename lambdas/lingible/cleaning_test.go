@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership/ownershiptest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -31,9 +32,7 @@ func (m *moderated) wrongVotes() (found []string) {
 	there := map[string]bool{}
 	for _, item := range m.Items(m.t, "Submissions") {
 		var read lingible.Submission
-		if err := attributevalue.UnmarshalMap(item, &read); err != nil {
-			m.t.Fatal(err)
-		}
+		must.OK(m.t, attributevalue.UnmarshalMap(item, &read))
 		if there[read.ID] = true; read.Upvotes != len(read.UpvotedBy) {
 			found = append(found, fmt.Sprintf("%+v", read))
 		}
@@ -43,9 +42,7 @@ func (m *moderated) wrongVotes() (found []string) {
 			PK, SK       string
 			SubmissionID string `dynamodbav:"submission_id"`
 		}
-		if err := attributevalue.UnmarshalMap(item, &read); err != nil {
-			m.t.Fatal(err)
-		}
+		must.OK(m.t, attributevalue.UnmarshalMap(item, &read))
 		if strings.HasPrefix(read.SK, "VOTE#") && !there[read.SubmissionID] {
 			found = append(found, fmt.Sprintf("%+v", read))
 		}
@@ -114,9 +111,7 @@ func TestCleanerDies(t *testing.T) {
 	m := newModerated(t, 100)
 	ctx := t.Context()
 	shared := m.submitted("shared term")
-	if err := m.Validate(ctx, lingible.Slug(shared.Term), shared.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.Validate(ctx, lingible.Slug(shared.Term), shared.ID))
 	voters := []service.Caller{m.Caller("voter 1"), m.Caller("voter 2")}
 	cleaner := m.cleaner()
 	for died := 1; ; died++ {
@@ -180,17 +175,13 @@ func TestCleanerAmidOthers(t *testing.T) {
 	m := newModerated(t, 100)
 	ctx := t.Context()
 	shared := m.submitted("shared term")
-	if err := m.Validate(ctx, lingible.Slug(shared.Term), shared.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.Validate(ctx, lingible.Slug(shared.Term), shared.ID))
 	m.leaves("leaver-01", shared, []service.Caller{m.Caller("voter 1")}, false, false)
 	voters := m.Items(t, "Submissions")
 	var submission lingible.Submission
 	for _, item := range voters {
 		var read lingible.Submission
-		if err := attributevalue.UnmarshalMap(item, &read); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, attributevalue.UnmarshalMap(item, &read))
 		if read.UserID == "leaver-01" {
 			submission = read
 		}
@@ -218,9 +209,7 @@ func TestCleanerAmidOthers(t *testing.T) {
 	}
 	m.Advance(time.Hour)
 	back := m.Caller("leaver-01")
-	if _, err := m.Upgrade(ctx, back); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.Upgrade(ctx, back))(t)
 	before := m.naming("leaver-01")
 	if complete, err := cleaner.CleanAccount(ctx, "leaver-01"); err != nil || !complete {
 		t.Errorf("again: got %t, %v", complete, err)
@@ -261,9 +250,7 @@ func TestCleanerOfManyVotes(t *testing.T) {
 			"term_key": "TERM#gone"})
 	}
 	m.Advance(time.Hour)
-	if err := m.DeleteAccount(ctx, caller); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.DeleteAccount(ctx, caller))
 	var left atomic.Int64
 	left.Store(20)
 	m.Tables.Recorder.Faults(nil, func(operation schema.Action) error {

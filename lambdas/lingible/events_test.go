@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -30,13 +31,8 @@ func TestEventsOfOperations(t *testing.T) {
 		tables = append(tables, triggertest.Stream(t, lingible.Platform(), m.Tables, table))
 	}
 	ada, bob := m.Premium(t, "ada"), m.Caller("bob")
-	if _, err := m.Translate(ctx, bob, lingible.TranslationInput{Text: "text"}); err != nil {
-		t.Fatal(err)
-	}
-	kept, err := m.Translate(ctx, ada, lingible.TranslationInput{Text: "text"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.Translate(ctx, bob, lingible.TranslationInput{Text: "text"}))(t)
+	kept := must.Get(m.Translate(ctx, ada, lingible.TranslationInput{Text: "text"}))(t)
 	voted, approved, rejected := m.open("voted"), m.open("approved"), m.open("rejected")
 	m.speaker.Judge = func(lingible.Proposal) (lingible.Verdict, error) {
 		return lingible.Verdict{Valid: true, Confidence: 0.9, Usage: 8}, nil
@@ -53,9 +49,7 @@ func TestEventsOfOperations(t *testing.T) {
 	question := ask(t, m.Service, ada)
 	answer(t, m.Service, ada, question, true)
 	for range 2 { // the second time changes nothing
-		if _, err := m.EndQuiz(ctx, ada, question.SessionID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(m.EndQuiz(ctx, ada, question.SessionID))(t)
 	}
 	var records []json.RawMessage
 	for _, table := range tables {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
@@ -38,10 +39,7 @@ type many struct {
 
 func newMany(b *testing.B, terms int) *many {
 	b.Helper()
-	initial, err := lexicons.Initial()
-	if err != nil {
-		b.Fatal(err)
-	}
+	initial := must.Get(lexicons.Initial())(b)
 	m := &many{initial: initial, terms: terms, at: map[string]int{}}
 	for i := range terms {
 		slug := m.entry(i).Slug()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
@@ -228,9 +229,7 @@ func TestExportsAtOnce(t *testing.T) {
 	}
 	_ = users.Wait()
 	close(changes)
-	if err := exporters.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, exporters.Wait())
 	l.want(t, want...)
 }
 
@@ -241,9 +240,7 @@ func TestExportOfUnreadableTerms(t *testing.T) {
 	for _, term := range []string{"first", "second"} {
 		l.approve(t, term, lingible.SourceInitial)
 	}
-	if _, err := l.exporter(false).Export(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.exporter(false).Export(t.Context(), nil))(t)
 	l.approve(t, "third", lingible.SourceCommunity)
 	l.approve(t, "fourth", lingible.SourceCommunity)
 	for _, slug := range []string{"second", "fourth"} {
@@ -266,9 +263,7 @@ func TestExporterDies(t *testing.T) {
 	dead := errors.New("the process is dead")
 	terms := []string{"first"}
 	l.approve(t, "first", lingible.SourceInitial)
-	if _, err := l.exporter(true).Export(t.Context(), terms); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.exporter(true).Export(t.Context(), terms))(t)
 	for last := 1; ; last++ {
 		term := fmt.Sprintf("term%02d", last)
 		l.approve(t, term, lingible.SourceCommunity)
@@ -396,17 +391,13 @@ func TestExport(t *testing.T) {
 		t.Errorf("got %v, %q, %v of the export that the reader has", latest, same, err)
 	}
 	for _, body := range []string{"", digest[1:], strings.Repeat("0", len(digest)) + "index"} {
-		if err := l.objects.Put(t.Context(), service.IndexKey, strings.NewReader(body)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, l.objects.Put(t.Context(), service.IndexKey, strings.NewReader(body)))
 		if latest, got, err := l.exporter(false).Latest(t.Context(), "older"); err == nil || latest.Index != nil ||
 			got != "older" {
 			t.Errorf("%.20q: got %v, %q, %v", body, latest, got, err)
 		}
 	}
-	if err := l.objects.Put(t.Context(), service.ExportKey, strings.NewReader("{")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, l.objects.Put(t.Context(), service.ExportKey, strings.NewReader("{")))
 	// One that is spoiled or gone is made from the index.
 	export(1)
 	l.want(t, "yeet")
@@ -426,9 +417,7 @@ func TestExportOfOne(t *testing.T) {
 	for i := range 150 {
 		l.approve(t, fmt.Sprint("term", i), lingible.SourceCommunity)
 	}
-	if _, err := l.exporter(false).Export(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.exporter(false).Export(t.Context(), nil))(t)
 	for i := range 2 {
 		l.approve(t, fmt.Sprint("later", i), lingible.SourceCommunity)
 		l.tables.Recorder.Requests()
@@ -460,13 +449,11 @@ func TestExportOfOne(t *testing.T) {
 func TestChangedTerms(t *testing.T) {
 	t.Parallel()
 	var event trigger.Records
-	if err := json.Unmarshal([]byte(`{"Records":[
+	must.OK(t, json.Unmarshal([]byte(`{"Records":[
 		{"eventName":"INSERT","dynamodb":{"Keys":{"PK":{"S":"TERM#no-cap"},"SK":{"S":"METADATA#lexicon"}}}},
 		{"eventName":"REMOVE","dynamodb":{"Keys":{"PK":{"S":"TERM#TERM#"},"SK":{"S":"METADATA#lexicon"}}}},
 		{"eventName":"MODIFY","dynamodb":{"Keys":{"PK":{"S":"EXPORT"},"SK":{"S":"METADATA#export"}}}},
-		{"eventName":"MODIFY","dynamodb":{"Keys":{"PK":{"N":"1"}}}}, {"dynamodb":{}}, {}]}`), &event); err != nil {
-		t.Fatal(err)
-	}
+		{"eventName":"MODIFY","dynamodb":{"Keys":{"PK":{"N":"1"}}}}, {"dynamodb":{}}, {}]}`), &event))
 	var got []string
 	for _, change := range event.Changes() {
 		got = append(got, service.ChangedTerm(change))

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
@@ -16,10 +17,7 @@ func TestWritesKeepExtra(t *testing.T) {
 	m := &moderated{World: lingibletest.Of(t, platform), t: t, speaker: &lingibletest.Speaker{}}
 	m.Language, m.VotesToApprove = m.speaker, 2
 	ann, voter := m.Premium(t, "ann"), m.Premium(t, "voter")
-	submission, err := m.Submit(ctx, ann, proposal("measured"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	submission := must.Get(m.Submit(ctx, ann, proposal("measured")))(t)
 	slug := lingible.Slug(submission.Term)
 	key, added := []string{"TERM#" + slug, "SUBMISSION#" + submission.ID}, ""
 	for _, change := range []func() error{
@@ -35,10 +33,7 @@ func TestWritesKeepExtra(t *testing.T) {
 		t.Errorf("the list has %+v, %v, want it approved, with %s", list.Submissions, err, want)
 	}
 
-	translation, err := m.Translate(ctx, ann, lingible.TranslationInput{Text: "no cap"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	translation := must.Get(m.Translate(ctx, ann, lingible.TranslationInput{Text: "no cap"}))(t)
 	key = []string{"USER#ann", "TRANSLATION#" + translation.ID}
 	m.Tables.KeepsExtra(t, platform, "Translation", key, func() error {
 		return second(m.Translate(ctx, ann, lingible.TranslationInput{Text: "cap"}))
@@ -50,9 +45,7 @@ func TestWritesKeepExtra(t *testing.T) {
 	}
 
 	bob := m.Caller("bob")
-	if _, err := m.Profile(ctx, bob); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.Profile(ctx, bob))(t)
 	added = m.Tables.KeepsExtra(t, platform, "User", []string{"USER#bob", "PROFILE"}, func() error {
 		return second(m.Upgrade(ctx, bob))
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -25,10 +26,7 @@ func is[E error](err error) bool {
 func TestGetTranslation(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
-	made, err := w.Translate(t.Context(), w.Premium(t, "ann"), lingible.TranslationInput{Text: "no cap"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(w.Translate(t.Context(), w.Premium(t, "ann"), lingible.TranslationInput{Text: "no cap"}))(t)
 	var kept lingible.Translation
 	found, err := w.Tables.Get(t.Context(), "GetTranslation", &kept, "USER#ann", "TRANSLATION#"+made.ID)
 	if err != nil || !found || kept.ID != made.ID {
@@ -61,9 +59,7 @@ func TestGuards(t *testing.T) {
 	if kept != nil {
 		t.Fatalf("got %+v", kept)
 	}
-	if err := keys.Settle(t.Context(), claim, idempotency.Response{Status: 409}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, keys.Settle(t.Context(), claim, idempotency.Response{Status: 409}))
 	if _, kept := begin(); kept == nil || kept.Status != 409 {
 		t.Errorf("got %+v", kept)
 	}

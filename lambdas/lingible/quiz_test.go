@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/historytest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
@@ -52,15 +53,11 @@ func some(n int, category lingible.Category) (entries []lingible.Entry) {
 func newQuiz(t *testing.T, w *lingibletest.World, entries ...lingible.Entry) *service.Service {
 	t.Helper()
 	for _, entry := range entries {
-		if _, err := w.AddEntry(t.Context(), entry); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.AddEntry(t.Context(), entry))(t)
 	}
 	for _, category := range lingible.Categories() {
-		if _, err := w.AddWrongAnswers(t.Context(), category,
-			[]string{"Wrong 1", "Wrong 2", "Wrong 3", "Wrong 4"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.AddWrongAnswers(t.Context(), category,
+			[]string{"Wrong 1", "Wrong 2", "Wrong 3", "Wrong 4"}))(t)
 	}
 	w.Know(entries...)
 	return w.Service
@@ -68,11 +65,7 @@ func newQuiz(t *testing.T, w *lingibletest.World, entries ...lingible.Entry) *se
 
 func ask(t *testing.T, quiz *service.Service, caller service.Caller) lingible.QuizQuestion {
 	t.Helper()
-	question, err := quiz.AskQuestion(t.Context(), caller, "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return question
+	return must.Get(quiz.AskQuestion(t.Context(), caller, "", ""))(t)
 }
 
 // option is the id of the right option of a question, or of a wrong one.
@@ -86,20 +79,13 @@ func option(question lingible.QuizQuestion, isRight bool) string {
 func answer(t *testing.T, quiz *service.Service, caller service.Caller, question lingible.QuizQuestion,
 	isRight bool) lingible.QuizAnswer {
 	t.Helper()
-	answer, err := quiz.AnswerQuestion(t.Context(), caller, question.SessionID, question.ID, option(question, isRight))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer
+	return must.Get(quiz.AnswerQuestion(t.Context(), caller, question.SessionID, question.ID,
+		option(question, isRight)))(t)
 }
 
 func history(t *testing.T, quiz *service.Service, caller service.Caller) lingible.QuizHistory {
 	t.Helper()
-	history, err := quiz.QuizHistory(t.Context(), caller)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return history
+	return must.Get(quiz.QuizHistory(t.Context(), caller))(t)
 }
 
 // A question without an answer is asked again as it is, and costs nothing. Its answer says all of it,
@@ -278,10 +264,7 @@ func TestQuizDailyLimit(t *testing.T) {
 // sessionOf is the active quiz of a caller.
 func sessionOf(t *testing.T, w *lingibletest.World, caller service.Caller) string {
 	t.Helper()
-	usage, err := w.Usage(t.Context(), caller)
-	if err != nil {
-		t.Fatal(err)
-	}
+	usage := must.Get(w.Usage(t.Context(), caller))(t)
 	return usage.QuizSessionID
 }
 
@@ -292,10 +275,7 @@ func TestQuizOldIDs(t *testing.T) {
 	quiz := newQuiz(t, w, some(9, lingible.Praise)...)
 	for i, active := range []string{"00000000-0000-4000-8000-000000000000", "ffffffff-ffff-4fff-bfff-ffffffffffff"} {
 		caller := w.Caller(fmt.Sprint("user ", i))
-		usage, err := w.Usage(t.Context(), caller)
-		if err != nil {
-			t.Fatal(err)
-		}
+		usage := must.Get(w.Usage(t.Context(), caller))(t)
 		old := lingible.QuizSession{QuizProgress: lingible.QuizProgress{Status: lingible.QuizActive,
 			StartedAt: w.Read(), LastActivityAt: w.Read()}, Version: 1}
 		old.Question.Day, old.Question.AskedAt = "2026-02-02", w.Read()
@@ -354,10 +334,7 @@ func TestQuizEnds(t *testing.T) {
 	quiz, ann := newQuiz(t, w, some(30, lingible.Praise)...), w.Caller("ann")
 	status := func(id string) lingible.QuizStatus {
 		t.Helper()
-		progress, err := quiz.QuizProgress(t.Context(), ann, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		progress := must.Get(quiz.QuizProgress(t.Context(), ann, id))(t)
 		return progress.Status
 	}
 	first := ask(t, quiz, ann)
@@ -437,10 +414,7 @@ func TestQuizConditions(t *testing.T) {
 	quiz, ann := newQuiz(t, w, some(9, lingible.Praise)...), w.Caller("ann")
 	w.Tables.Wire.Lose(2)
 	ask(t, quiz, ann)
-	usage, err := w.Usage(t.Context(), ann)
-	if err != nil {
-		t.Fatal(err)
-	}
+	usage := must.Get(w.Usage(t.Context(), ann))(t)
 	w.Tables.Wire.Lose(1)
 	answer(t, quiz, ann, ask(t, quiz, ann), true)
 	session, _, err := service.QuizSession(w.Service, t.Context(), "ann", usage.QuizSessionID)
@@ -466,9 +440,7 @@ func TestQuizConditions(t *testing.T) {
 	w.Premium(t, "ann")
 	stale["Upgraded"] = asked(usage, next)
 	usage.Tier = lingible.Premium
-	if err := w.DeleteAccount(t.Context(), ann); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.DeleteAccount(t.Context(), ann))
 	stale["AskedAfterDeletion"] = asked(usage, next)
 	stale["EndedAfterDeletion"] = service.StoreEnd(w.Service, t.Context(), "ann", next)
 	for name, err := range stale {
@@ -523,18 +495,14 @@ func TestQuizOptions(t *testing.T) {
 	quiz := w.Service
 	quiz.Random = rand.NewPCG(1, 2)
 	for _, entry := range []lingible.Entry{flex, brag, tooFew} {
-		if _, err := w.AddEntry(t.Context(), entry); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.AddEntry(t.Context(), entry))(t)
 	}
 	wrong := map[lingible.Category][]string{
 		lingible.Talk: {"what FLEX means!", "Wrong 1", "What brag means", "Wrong 2", "wrong 2.", "Wrong 3"},
 		lingible.Food: {"Wrong 1", "Wrong 2", "What yap means"},
 	}
 	for category, texts := range wrong {
-		if _, err := w.AddWrongAnswers(t.Context(), category, texts); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.AddWrongAnswers(t.Context(), category, texts))(t)
 	}
 	places := map[string]bool{}
 	for i := range 24 {
@@ -600,10 +568,7 @@ func TestQuizFindsEveryTerm(t *testing.T) {
 				want[entry.Term] = true
 			}
 			lexicon = append(lexicon, entry)
-			item, err := attributevalue.MarshalMap(entry)
-			if err != nil {
-				t.Fatal(err)
-			}
+			item := must.Get(attributevalue.MarshalMap(entry))(t)
 			values := map[string]any{"PK": "TERM#" + entry.Slug(), "SK": "METADATA#lexicon"}
 			for name, value := range item {
 				values[name] = value

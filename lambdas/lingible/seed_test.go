@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
@@ -17,14 +18,9 @@ import (
 // load loads all initial data, and returns how many items were added.
 func load(t *testing.T, s *service.Service) (added int) {
 	t.Helper()
-	handle, err := lexicons.Load(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	handle := must.Get(lexicons.Load(s))(t)
 	for progress := (seed.Progress{Total: 1}); progress.Next < progress.Total; added += progress.Added {
-		if progress, err = handle(t.Context(), seed.Request{Next: progress.Next}); err != nil {
-			t.Fatal(err)
-		}
+		progress = must.Get(handle(t.Context(), seed.Request{Next: progress.Next}))(t)
 	}
 	return added
 }
@@ -35,10 +31,7 @@ func TestSeed(t *testing.T) {
 	t.Parallel()
 	tables := dynamotest.Open(t, lingible.Platform().Database)
 	store := &service.Service{DB: tables.DB}
-	initial, err := lexicons.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	initial := must.Get(lexicons.Initial())(t)
 	changed := initial[7]
 	changed.Gloss = "Changed by an operator"
 	if added, err := store.AddEntry(t.Context(), changed); !added || err != nil {
@@ -68,10 +61,7 @@ func TestSeed(t *testing.T) {
 		t.Errorf("got %v, %v by source", bySource, err)
 	}
 
-	wrong, err := lexicons.WrongAnswers()
-	if err != nil {
-		t.Fatal(err)
-	}
+	wrong := must.Get(lexicons.WrongAnswers())(t)
 	pools := map[lingible.Category][]string{}
 	table, _ := lingible.Platform().Database.Table("Lexicon")
 	for _, item := range tables.Stored(t, table.Name) {
@@ -84,9 +74,7 @@ func TestSeed(t *testing.T) {
 			PK, SK  string
 			Answers []string `dynamodbav:"wrong_answers"`
 		}
-		if err := attributevalue.UnmarshalMap(item, &pool); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, attributevalue.UnmarshalMap(item, &pool))
 		if pool.SK == "METADATA#wrong_answers" {
 			pools[lingible.Category(pool.PK[len("WRONG_ANSWERS#"):])] = pool.Answers
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -45,20 +46,15 @@ func proposal(term string) lingible.Proposal {
 func (m *moderated) submitted(term string) lingible.Submission {
 	m.t.Helper()
 	m.people++
-	submission, err := m.Submit(m.t.Context(), m.Premium(m.t, fmt.Sprint("author ", m.people)), proposal(term))
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	return submission
+	return must.Get(m.Submit(m.t.Context(), m.Premium(m.t, fmt.Sprint("author ", m.people)),
+		proposal(term)))(m.t)
 }
 
 // open is a new submission that is open to votes.
 func (m *moderated) open(term string) lingible.Submission {
 	m.t.Helper()
 	submission := m.submitted(term)
-	if err := m.Validate(m.t.Context(), lingible.Slug(term), submission.ID); err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, m.Validate(m.t.Context(), lingible.Slug(term), submission.ID))
 	return m.stored(submission)
 }
 
@@ -82,9 +78,7 @@ func (m *moderated) stored(submission lingible.Submission) lingible.Submission {
 func (m *moderated) voters(n int) {
 	m.t.Helper()
 	for i := range n {
-		if _, err := m.Usage(m.t.Context(), m.Caller(fmt.Sprint("voter ", i))); err != nil {
-			m.t.Fatal(err)
-		}
+		must.Get(m.Usage(m.t.Context(), m.Caller(fmt.Sprint("voter ", i))))(m.t)
 	}
 }
 
@@ -131,9 +125,7 @@ func TestSubmissionLimit(t *testing.T) {
 		t.Fatalf("a free user: got %v", err)
 	}
 	m.Premium(t, "ann")
-	if _, err := m.Submit(ctx, caller, proposal("first")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.Submit(ctx, caller, proposal("first")))(t)
 	first := m.Read()
 	m.Advance(time.Hour)
 	var all sync.WaitGroup
@@ -217,9 +209,7 @@ func TestSameTerm(t *testing.T) {
 		t.Errorf("of the same term at once, %d were taken", taken.Load())
 	}
 	approved := m.open("rizz")
-	if _, err := m.Approve(ctx, "admin", approved.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.Approve(ctx, "admin", approved.ID))(t)
 	if _, err := m.Submit(ctx, bob, proposal("RIZZ")); !errors.Is(err, lingible.ErrTermKnown) {
 		t.Errorf("a known term: got %v", err)
 	}
@@ -232,23 +222,13 @@ func TestSubmissionItem(t *testing.T) {
 	ctx := t.Context()
 	in := proposal("Über-“e\u0301” 🌉")
 	in.Context = "Heard at school"
-	made, err := m.Submit(ctx, m.Premium(t, "us-east-1:ann"), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(m.Submit(ctx, m.Premium(t, "us-east-1:ann"), in))(t)
 	if diff := cmp.Diff(made, m.stored(made)); diff != "" {
 		t.Errorf("(-made +read):\n%s", diff)
 	}
-	if err := m.Validate(ctx, lingible.Slug(in.Term), made.ID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Vote(ctx, m.Caller("bob"), made.ID); err != nil {
-		t.Fatal(err)
-	}
-	decided, err := m.Approve(ctx, "the admin", made.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, m.Validate(ctx, lingible.Slug(in.Term), made.ID))
+	must.Get(m.Vote(ctx, m.Caller("bob"), made.ID))(t)
+	decided := must.Get(m.Approve(ctx, "the admin", made.ID))(t)
 	if diff := cmp.Diff(decided, m.stored(made)); diff != "" || decided.ReviewedBy != digest("the admin") ||
 		decided.ApprovalType != "admin_manual" ||
 		decided.Validation.ModelUsed != "speaker" || decided.Upvotes != 1 {
@@ -264,10 +244,7 @@ func TestSubmissionItem(t *testing.T) {
 	if diff := cmp.Diff(want, entry); diff != "" || !found || err != nil {
 		t.Errorf("got %v (-want +read):\n%s", err, diff)
 	}
-	text, err := attributevalue.MarshalMapJSON(m.Items(t, "Lexicon")[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(attributevalue.MarshalMapJSON(m.Items(t, "Lexicon")[0]))(t)
 	for _, user := range []string{"ann", "bob", "admin"} {
 		if strings.Contains(string(text), user) {
 			t.Errorf("the entry names %s", user)
@@ -376,9 +353,7 @@ func TestRevalidate(t *testing.T) {
 	broken := m.submitted("broken")
 	m.spoil(broken, "meaning", []string{})
 	decided := m.submitted("decided")
-	if _, err := m.Approve(ctx, "admin", decided.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.Approve(ctx, "admin", decided.ID))(t)
 	m.Advance(time.Minute)
 	young := m.submitted("young")
 	run, err := m.Revalidate(ctx)

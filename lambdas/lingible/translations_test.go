@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -29,19 +30,14 @@ import (
 func translates(t *testing.T, w *lingibletest.World, caller service.Caller, n int) {
 	t.Helper()
 	for i := range n {
-		if _, err := w.Translate(t.Context(), caller,
-			lingible.TranslationInput{Text: fmt.Sprint("text ", i)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Translate(t.Context(), caller,
+			lingible.TranslationInput{Text: fmt.Sprint("text ", i)}))(t)
 	}
 }
 
 func dailyUsed(t *testing.T, w *lingibletest.World, caller service.Caller) int {
 	t.Helper()
-	balance, err := w.Balance(t.Context(), caller)
-	if err != nil {
-		t.Fatal(err)
-	}
+	balance := must.Get(w.Balance(t.Context(), caller))(t)
 	return balance.DailyUsed
 }
 
@@ -140,10 +136,7 @@ func TestHistory(t *testing.T) {
 	ann, bob := w.Premium(t, "ann"), w.Premium(t, "ann#")
 	var want []lingible.Translation
 	for i := range 7 {
-		got, err := w.Translate(t.Context(), ann, lingible.TranslationInput{Text: fmt.Sprint("Text “", i, "”")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(w.Translate(t.Context(), ann, lingible.TranslationInput{Text: fmt.Sprint("Text “", i, "”")}))(t)
 		want = slices.Insert(want, 0, got.Translation)
 		translates(t, w, bob, 1)
 		w.Advance(time.Hour)
@@ -266,18 +259,13 @@ func TestLostCharge(t *testing.T) {
 		func() { translates(t, w, ann, 4) },
 		func() { w.Advance(midnight.Sub(w.Read())); translates(t, w, ann, 9) },
 	} {
-		usage, err := w.Usage(t.Context(), ann)
-		if err != nil {
-			t.Fatal(err)
-		}
+		usage := must.Get(w.Usage(t.Context(), ann))(t)
 		now := w.Read()
 		charge := func() error {
 			made := lingible.ChargedTranslation{Translation: lingible.Translation{ID: fmt.Sprint("charge ", i)}}
 			return service.StoreTranslation(w.Service, t.Context(), usage, now, made)
 		}
-		if err := charge(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, charge())
 		between()
 		used := dailyUsed(t, w, ann)
 		if err := charge(); err != nil || dailyUsed(t, w, ann) != used || used != []int{3, 8, 9}[i] {

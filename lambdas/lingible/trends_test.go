@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
@@ -35,9 +36,7 @@ func trend(t *testing.T, w *lingibletest.World, slug string) (item dynamo.Item, 
 	t.Helper()
 	for _, item = range w.Items(t, "Trending") {
 		if item["PK"].(*types.AttributeValueMemberS).Value == "TERM#"+slug {
-			if err := attributevalue.UnmarshalMap(item, &counted); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, attributevalue.UnmarshalMap(item, &counted))
 			return item, counted
 		}
 	}
@@ -48,11 +47,7 @@ func trend(t *testing.T, w *lingibletest.World, slug string) (item dynamo.Item, 
 // score runs the trending job.
 func score(t *testing.T, trends *service.Service) service.TrendRun {
 	t.Helper()
-	run, err := trends.ScoreTrends(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run
+	return must.Get(trends.ScoreTrends(t.Context()))(t)
 }
 
 // Counts begin a trend with what the lexicon says of the term, and renew its 90 days. A key is a String.
@@ -182,10 +177,7 @@ func TestTrendsCool(t *testing.T) {
 	free := w.Caller("ann")
 	listed := func(activeOnly bool) (all string) {
 		t.Helper()
-		list, err := trends.Trends(t.Context(), free, lingible.TrendQuery{ActiveOnly: activeOnly, Limit: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(trends.Trends(t.Context(), free, lingible.TrendQuery{ActiveOnly: activeOnly, Limit: 10}))(t)
 		for _, trend := range list {
 			all += fmt.Sprintf("%s %v %t ", trend.Term, trend.Popularity, trend.IsActive)
 		}
@@ -232,9 +224,7 @@ func TestShownScores(t *testing.T) {
 		scored.LastUpdated, scored.IsActive = w.Read(), true
 		proposed := &lingible.ProposedTrend{Term: term, Definition: "It",
 			Category: lingible.TrendCategories()[i%20/19]}
-		if err := service.StoreScore(w.Service, t.Context(), scored, proposed, time.Time{}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, service.StoreScore(w.Service, t.Context(), scored, proposed, time.Time{}))
 		slugs = append(slugs, term)
 	}
 	run := func() (writes map[float64]int) {
@@ -259,15 +249,10 @@ func TestShownScores(t *testing.T) {
 		for i := range 20 * (day % 2) {
 			slug := slugs[(i*i*7+day)%len(slugs)]
 			used[slug] = true
-			err := service.CountTerm(w.Service, t.Context(), lingible.ProposedTrend{Term: slug}, i%3 == 0, w.Read())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, service.CountTerm(w.Service, t.Context(), lingible.ProposedTrend{Term: slug}, i%3 == 0,
+				w.Read()))
 		}
-		exact, err := service.CountedTrends(w.Service, t.Context(), slugs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		exact := must.Get(service.CountedTrends(w.Service, t.Context(), slugs))(t)
 		shown := lingible.MaxTrends + 30
 		for i, read := range exact {
 			if exact[i] = read.Scored(w.Read(), nil); exact[i].IsActive != read.IsActive {
@@ -285,10 +270,7 @@ func TestShownScores(t *testing.T) {
 		for _, category := range append(lingible.TrendCategories(), "") {
 			for _, isActiveOnly := range []bool{false, true} {
 				query := lingible.TrendQuery{Category: category, ActiveOnly: isActiveOnly, Limit: lingible.MaxTrends}
-				got, err := trends.Trends(t.Context(), premium, query)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Get(trends.Trends(t.Context(), premium, query))(t)
 				checkShown(t, exact, query, got)
 			}
 		}
@@ -337,9 +319,7 @@ func TestListTrends(t *testing.T) {
 		scored.LastUpdated, scored.IsActive, scored.Popularity = w.Read(), i%3 != 0, float64(i*7%50)
 		proposed := &lingible.ProposedTrend{Term: fmt.Sprintf("term %d", i), Definition: "It",
 			Category: lingible.TrendCategories()[i%2]}
-		if err := service.StoreScore(w.Service, t.Context(), scored, proposed, time.Time{}); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, service.StoreScore(w.Service, t.Context(), scored, proposed, time.Time{}))
 		scored.Term, scored.Definition, scored.Category = proposed.Term, "It", proposed.Category
 		all = append(all, scored)
 	}

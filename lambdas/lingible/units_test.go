@@ -3,6 +3,7 @@ package lingible_test
 import (
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
@@ -36,9 +37,7 @@ func TestWriteUnits(t *testing.T) {
 		}},
 	} {
 		ledger := m.Tables.Writes(t, func() {
-			if err := test.do(); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, test.do())
 		})
 		if got, local := ledger.Units(false), ledger.Units(true); got != test.units || local != test.local {
 			t.Errorf("%s: got %v write units, and %v with doubled indexes; want %v and %v:\n%s", test.name, got, local,

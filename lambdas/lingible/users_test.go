@@ -13,6 +13,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
@@ -25,9 +26,7 @@ func named(t *testing.T, w *lingibletest.World, sk string) (item map[string]any,
 	t.Helper()
 	for _, stored := range w.Items(t, "Users") {
 		var read map[string]any
-		if err := attributevalue.UnmarshalMap(stored, &read); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, attributevalue.UnmarshalMap(stored, &read))
 		if read["SK"] == sk {
 			return read, true
 		}
@@ -56,9 +55,7 @@ func TestAdmit(t *testing.T) {
 			t.Errorf("got %+v, %v with %d requests, want %d", usage, err, made, reads)
 		}
 	}
-	if err := w.DeleteAccount(ctx, ann); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.DeleteAccount(ctx, ann))
 	admitted, check = w.Admit(ann)
 	for _, err := range []error{check(ctx), admitted.Admitted(ctx)} {
 		if !errors.Is(err, lingible.ErrUserDeleted) {
@@ -72,9 +69,7 @@ func TestAdmit(t *testing.T) {
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
-	if _, err := w.Usage(t.Context(), w.Caller("bob")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Usage(t.Context(), w.Caller("bob")))(t)
 	w.Premium(t, "ann")
 	for tier, want := range map[lingible.Tier]string{lingible.Free: "USER#bob PROFILE",
 		lingible.Premium: "USER#ann PROFILE"} {
@@ -131,10 +126,8 @@ func TestAccountDeletion(t *testing.T) {
 		grave["ttl"] != float64(deleted.Add(30*24*time.Hour).Unix()) {
 		t.Errorf("got %v", grave)
 	}
-	if err := w.Tables.DB.Delete(t.Context(), "DeleteUserItem", []any{"USER#ann", "PROFILE"},
-		dynamo.Equal("status", lingible.Deleting)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, w.Tables.DB.Delete(t.Context(), "DeleteUserItem", []any{"USER#ann", "PROFILE"},
+		dynamo.Equal("status", lingible.Deleting)))
 	refused("deleted", old)
 	same := w.Caller("ann")
 	same.SignedIn = deleted
@@ -184,9 +177,7 @@ func TestLimitsOutliveAccount(t *testing.T) {
 	}
 	remove := func() {
 		t.Helper()
-		if err := w.DeleteAccount(t.Context(), w.Caller("ann")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, w.DeleteAccount(t.Context(), w.Caller("ann")))
 		if complete, err := w.CleanAccount(t.Context(), "ann"); err != nil || !complete {
 			t.Fatal(complete, err)
 		}

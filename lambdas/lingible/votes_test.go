@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/historytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -431,10 +432,7 @@ func TestSubmissionLists(t *testing.T) {
 	var mine, open []string
 	ann := m.Premium(t, "ann")
 	for i := range 7 {
-		own, err := m.Submit(ctx, ann, proposal(fmt.Sprint("own ", i)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := must.Get(m.Submit(ctx, ann, proposal(fmt.Sprint("own ", i))))(t)
 		mine = append([]string{own.ID}, mine...)
 		m.Advance(time.Millisecond)
 		other := m.open(fmt.Sprint("open ", i))
@@ -478,10 +476,7 @@ func TestSubmissionLists(t *testing.T) {
 			}
 		}
 	}
-	list, err := m.OwnSubmissions(ctx, "ann", 1, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(m.OwnSubmissions(ctx, "ann", 1, ""))(t)
 	if _, err := m.OpenSubmissions(ctx, 1, list.NextCursor); err == nil {
 		t.Error("a cursor of another list was taken")
 	}
@@ -499,9 +494,7 @@ func TestDeletedSubmitter(t *testing.T) {
 	} {
 		before, during := m.Premium(t, name+" before"), m.Premium(t, name+" during")
 		remove := func(caller service.Caller) error { return m.DeleteAccount(ctx, caller) }
-		if err := remove(before); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, remove(before))
 		if err := attempt(before); !errors.Is(err, lingible.ErrUserDeleted) {
 			t.Errorf("%s after the deletion: got %v", name, err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
@@ -28,7 +29,7 @@ func TestDeletionOf(t *testing.T) {
 	} {
 		for image, want := range images {
 			var change events.DynamoDBStreamRecord
-			must(t, json.Unmarshal(fmt.Appendf(nil, `{"Keys":{"PK":{"S":%q}},"OldImage":{"deletion":{"S":"old"}},
+			must.OK(t, json.Unmarshal(fmt.Appendf(nil, `{"Keys":{"PK":{"S":%q}},"OldImage":{"deletion":{"S":"old"}},
 				"NewImage":%s}`, partition, image), &change))
 			deletion, err := service.DeletionOf(change)
 			var expected service.Deletion

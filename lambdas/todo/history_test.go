@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/historytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
@@ -55,7 +56,7 @@ func TestTaskHistories(t *testing.T) {
 	tasks := []string{first.ID, w.task(t, "ada", todo.TaskBody{}).ID, w.task(t, "ada", todo.TaskBody{}).ID}
 	first.ID = ""
 	changeOf := func(call taskCall) (c todo.TaskChangeBody) {
-		must(t, json.Unmarshal([]byte(call.do), &c))
+		must.OK(t, json.Unmarshal([]byte(call.do), &c))
 		return c
 	}
 	render := func(task todo.Task, err error) string {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
@@ -222,16 +223,13 @@ func TestEqualCategories(t *testing.T) {
 	w.task(t, "ada", todo.TaskBody{Category: "cafe"})
 	w.check(t)
 	for _, task := range earlier {
-		_, err := w.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
+		must.Get(w.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
 			TableName: aws.String("AppData"), UpdateExpression: aws.String("SET GSI4SK = :key"),
 			Key: dynamo.Item{"PK": &types.AttributeValueMemberS{Value: "TASK#ada"},
 				"SK": &types.AttributeValueMemberS{Value: "TASK#" + task.ID}},
 			ExpressionAttributeValues: dynamo.Item{
 				":key": &types.AttributeValueMemberS{Value: "CATEGORY#" + decomposed + "#" + task.ID}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 	}
 	ids := func(f todo.TaskFilter) (ids []string) {
 		for _, task := range w.list(t, "ada", f) {
@@ -281,8 +279,7 @@ func TestSearchEndsInTime(t *testing.T) {
 	f := todo.TaskFilter{Search: "needle", Limit: 2}
 	pages, found := 0, 0
 	for more := true; more; pages++ {
-		page, err := w.ListTasks(todotest.Hurried(t.Context()), "ada", f)
-		must(t, err)
+		page := must.Get(w.ListTasks(todotest.Hurried(t.Context()), "ada", f))(t)
 		found += len(page.Tasks)
 		f.Cursor, more = page.Next, page.Next != ""
 	}
@@ -297,15 +294,13 @@ func TestSearchEndsInTime(t *testing.T) {
 func (w *world) fill(t testing.TB, user string, n int, in todo.TaskBody, title func(i int) string) []string {
 	t.Helper()
 	in.Title = title(0)
-	first, err := (&service.Service{DB: w.Beside(t, "todoapi"), Clock: func() time.Time {
+	first := must.Get((&service.Service{DB: w.Beside(t, "todoapi"), Clock: func() time.Time {
 		return start
-	}}).CreateTask(t.Context(), user, in)
-	must(t, err)
+	}}).CreateTask(t.Context(), user, in))(t)
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-	stored, err := w.Client.GetItem(t.Context(), &awsdynamodb.GetItemInput{
+	stored := must.Get(w.Client.GetItem(t.Context(), &awsdynamodb.GetItemInput{
 		TableName: aws.String("AppData"), Key: dynamo.Item{"PK": text("TASK#" + user), "SK": text("TASK#" + first.ID)},
-	})
-	must(t, err)
+	}))(t)
 	all := []string{first.ID}
 	var puts []types.WriteRequest
 	for i := 1; i < n; i++ {
@@ -325,21 +320,19 @@ func (w *world) fill(t testing.TB, user string, n int, in todo.TaskBody, title f
 		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
 	}
 	for batch := range slices.Chunk(puts, 25) {
-		output, err := w.Client.BatchWriteItem(t.Context(),
-			&awsdynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"AppData": batch}})
-		must(t, err)
+		output := must.Get(w.Client.BatchWriteItem(t.Context(),
+			&awsdynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"AppData": batch}}))(t)
 		if len(output.UnprocessedItems) > 0 {
 			t.Fatal("items were not stored")
 		}
 	}
-	_, err = w.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
+	must.Get(w.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
 		TableName: aws.String("AppData"), Key: dynamo.Item{"PK": text("COUNTS#" + user), "SK": text("METADATA")},
 		UpdateExpression: aws.String("ADD #status :more, #priority :more"),
 		ExpressionAttributeNames: map[string]string{"#status": string(first.Status),
 			"#priority": cmp.Or(string(first.Priority), "no_priority")},
 		ExpressionAttributeValues: dynamo.Item{":more": &types.AttributeValueMemberN{Value: fmt.Sprint(n - 1)}},
-	})
-	must(t, err)
+	}))(t)
 	return all
 }
 
@@ -374,8 +367,7 @@ func TestManyTasks(t *testing.T) {
 		"Priority": {Limit: 100, Sort: todo.ByPriority}, "Category": {Limit: 100, Category: "a#b"},
 		"Search": {Limit: 20, Search: "task"},
 	} {
-		page, err := w.ListTasks(ctx, "ada", f)
-		must(t, err)
+		page := must.Get(w.ListTasks(ctx, "ada", f))(t)
 		requests, consumed := units()
 		t.Logf("%s: a page of %d of %d tasks: %d requests, %.1f RCU", name, len(page.Tasks), n, requests, consumed)
 		if len(page.Tasks) != f.Limit || page.Next == "" || requests != 2 || consumed > 2+float64(f.Limit)/10 {
@@ -385,8 +377,7 @@ func TestManyTasks(t *testing.T) {
 	}
 
 	// The needle is further than one request looks.
-	page, err := w.ListTasks(ctx, "ada", todo.TaskFilter{Search: "needle"})
-	must(t, err)
+	page := must.Get(w.ListTasks(ctx, "ada", todo.TaskFilter{Search: "needle"}))(t)
 	requests, consumed := units()
 	t.Logf("a search that looks at 300 tasks: %d requests, %.1f RCU", requests, consumed)
 	if len(page.Tasks) != 0 || page.Next == "" || requests > 12 || consumed > 25 {
@@ -395,16 +386,14 @@ func TestManyTasks(t *testing.T) {
 	}
 	pages := 1
 	for ; len(page.Tasks) == 0 && page.Next != ""; pages++ {
-		page, err = w.ListTasks(ctx, "ada", todo.TaskFilter{Search: "needle", Cursor: page.Next})
-		must(t, err)
+		page = must.Get(w.ListTasks(ctx, "ada", todo.TaskFilter{Search: "needle", Cursor: page.Next}))(t)
 	}
 	if len(page.Tasks) != 1 || pages != 4 {
 		t.Errorf("found %d tasks on page %d; want one on page 4", len(page.Tasks), pages)
 	}
 	units()
 	// A filter that keeps nothing is bounded as well.
-	page, err = w.ListTasks(ctx, "ada", todo.TaskFilter{DueFrom: "2026-01-02", Sort: todo.ByStatus})
-	must(t, err)
+	page = must.Get(w.ListTasks(ctx, "ada", todo.TaskFilter{DueFrom: "2026-01-02", Sort: todo.ByStatus}))(t)
 	requests, consumed = units()
 	if len(page.Tasks) != 0 || page.Next == "" || requests > 12 || consumed > 25 {
 		t.Errorf("got %d tasks and the cursor %q for %d requests and %.1f RCU; want at most 12 and 25", len(page.Tasks),
@@ -447,8 +436,7 @@ func TestPagesWhileTasksChange(t *testing.T) {
 		gone := map[string]bool{}
 		w.MoveTo(start.Add(24 * time.Hour))
 		for i := 0; ; i++ {
-			page, err := w.ListTasks(ctx, "ada", f)
-			must(t, err)
+			page := must.Get(w.ListTasks(ctx, "ada", f))(t)
 			for _, task := range page.Tasks {
 				if seen[task.ID] {
 					t.Fatalf("%s came twice", task.ID)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
@@ -16,8 +17,7 @@ import (
 
 func (w *world) changed(t testing.TB, id string, c todo.TaskChangeBody) string {
 	t.Helper()
-	_, err := w.ChangeTask(t.Context(), "ada", id, c, 0)
-	must(t, err)
+	must.Get(w.ChangeTask(t.Context(), "ada", id, c, 0))(t)
 	return id
 }
 
@@ -101,8 +101,7 @@ func TestUsersNamespaces(t *testing.T) {
 	ctx, w := t.Context(), newWorld(t)
 	users := []string{"ada", "ada#", "ada#METADATA", "#ada", "TASK#ada", "USER#ada", "OWNER#ada", "ADA", "ä|da", "a da"}
 	for i, user := range users {
-		_, err := w.CreateUser(ctx, user, todo.UserBody{Email: fmt.Sprintf("user%d@example.com", i), Name: user})
-		must(t, err)
+		must.Get(w.CreateUser(ctx, user, todo.UserBody{Email: fmt.Sprintf("user%d@example.com", i), Name: user}))(t)
 		for range i + 1 {
 			w.task(t, user, todo.TaskBody{Title: user, Priority: todo.Low, Category: "c", DueDate: "2026-01-01"})
 		}
@@ -140,10 +139,9 @@ func TestSetStatuses(t *testing.T) {
 		all = append(all, w.task(t, "ada", todo.TaskBody{Priority: todo.Priorities()[i%4]}).ID)
 	}
 	w.changed(t, all[3], todo.TaskChangeBody{Status: new(todo.Completed)})
-	must(t, w.DeleteTask(ctx, "ada", all[7], 0))
+	must.OK(t, w.DeleteTask(ctx, "ada", all[7], 0))
 	w.Recorder.Requests()
-	result, err := w.SetStatuses(ctx, "ada", all, todo.InProgress)
-	must(t, err)
+	result := must.Get(w.SetStatuses(ctx, "ada", all, todo.InProgress))(t)
 	if len(result.Changed) != 48 || result.Changed[0] != all[0] || len(result.Failed) != 2 {
 		t.Errorf("changed %d, failed %v", len(result.Changed), result.Failed)
 	}
@@ -180,11 +178,10 @@ func TestMoveOverdue(t *testing.T) {
 	w.changed(t, all[1], todo.TaskChangeBody{Status: new(todo.InProgress)})
 	w.changed(t, all[5], todo.TaskChangeBody{Status: new(todo.Completed)})
 	w.changed(t, all[6], todo.TaskChangeBody{Status: new(todo.Cancelled)})
-	must(t, w.DeleteTask(ctx, "ada", all[7], 0))
+	must.OK(t, w.DeleteTask(ctx, "ada", all[7], 0))
 	w.changed(t, all[8], todo.TaskChangeBody{Status: new(todo.Completed)})
 	before := w.list(t, "ada", todo.TaskFilter{})
-	result, err := w.MoveOverdue(ctx, "ada", all, day)
-	must(t, err)
+	result := must.Get(w.MoveOverdue(ctx, "ada", all, day))(t)
 	if want := []string{all[0], all[1], all[2], all[8]}; !slices.Equal(result.Changed, want) {
 		t.Errorf("changed %q, want %q", result.Changed, want)
 	}
@@ -259,8 +256,8 @@ func TestDeleteCompletedMeetsOthers(t *testing.T) {
 	}
 	other := w.beside(t)
 	w.Meanwhile(func() {
-		must(t, second(other.ChangeTask(ctx, "ada", all[0], todo.TaskChangeBody{Priority: new(todo.High)}, 0)))
-		must(t, other.DeleteTask(ctx, "ada", all[1], 0))
+		must.Get(other.ChangeTask(ctx, "ada", all[0], todo.TaskChangeBody{Priority: new(todo.High)}, 0))(t)
+		must.OK(t, other.DeleteTask(ctx, "ada", all[1], 0))
 	})
 	deleted, err := w.DeleteCompleted(ctx, "ada")
 	if err != nil || deleted != (todo.CompletedDeleted{Action: todo.DeleteCompleted, Deleted: 4}) {

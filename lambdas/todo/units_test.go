@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
@@ -56,14 +57,13 @@ func TestWriteUnits(t *testing.T) {
 	} {
 		ids := made(test.tasks)
 		if test.name == "bulk deletion of 10" {
-			_, err := w.SetStatuses(t.Context(), "ada", ids, todo.Completed)
-			must(t, err)
+			must.Get(w.SetStatuses(t.Context(), "ada", ids, todo.Completed))(t)
 		}
 		ledger := w.Tables.Writes(t, func() {
 			claim, _, err := w.IdempotencyKeys.Begin(t.Context(), "ada", test.name, []byte("request"),
 				idempotency.Deferred)
-			must(t, err)
-			must(t, test.do(idempotency.WithClaim(t.Context(), claim, func(any) (idempotency.Response, error) {
+			must.OK(t, err)
+			must.OK(t, test.do(idempotency.WithClaim(t.Context(), claim, func(any) (idempotency.Response, error) {
 				return idempotency.Response{Status: 201}, nil
 			}), ids))
 		})

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
@@ -38,10 +39,10 @@ func TestUserMeetsOthers(t *testing.T) {
 			w.user(t, "ada")
 			ctx, _ := w.Claim(t, t.Context(), "ada", name)
 			w.Meanwhile(func() {
-				must(t, second(w.beside(t).UpdateUser(t.Context(), "ada",
+				must.OK(t, second(w.beside(t).UpdateUser(t.Context(), "ada",
 					todo.UserBody{Email: "first@example.com", Name: "First"})))
 			})
-			must(t, do(ctx, w))
+			must.OK(t, do(ctx, w))
 			w.check(t)
 			if left := w.left(t, "ada"); name == "deletion" && len(left) != 1 {
 				t.Errorf("left are %v, want the request's own key", left)
@@ -82,7 +83,7 @@ func TestDeletionAtOnce(t *testing.T) {
 		}}, false},
 		"removed": {3, []meanwhile{remove}, false},
 		"exchanged": {3, []meanwhile{func(ctx context.Context, other *service.Service, task todo.Task) error {
-			must(t, remove(ctx, other, task))
+			must.OK(t, remove(ctx, other, task))
 			return create(ctx, other, task)
 		}}, false},
 		"renamed": {3, []meanwhile{rename}, true},
@@ -101,13 +102,13 @@ func TestDeletionAtOnce(t *testing.T) {
 			}
 			for _, key := range []string{"first", "second"} {
 				claimed, _ := w.Claim(t, ctx, "ada", key)
-				must(t, second(w.UpdateUser(claimed, "ada", todo.UserBody{Email: "ada@example.com", Name: key})))
+				must.Get(w.UpdateUser(claimed, "ada", todo.UserBody{Email: "ada@example.com", Name: key}))(t)
 			}
 			if next := test.meanwhile; next != nil {
 				task := w.list(t, "ada", todo.TaskFilter{Limit: 1})[0]
 				var all []func()
 				for _, do := range next {
-					all = append(all, func() { must(t, do(ctx, w.beside(t), task)) })
+					all = append(all, func() { must.OK(t, do(ctx, w.beside(t), task)) })
 				}
 				w.Meanwhile(all...)
 			}
@@ -160,13 +161,10 @@ func deletable(t testing.TB, w *world) {
 	w.fill(t, "ada", 106, in, func(int) string { return in.Title })
 	for i := range 3 {
 		ctx, _ := w.Claim(t, t.Context(), "ada", fmt.Sprint("old ", i))
-		if _, err := w.CreateTask(ctx, "ada", todo.TaskBody{Title: "with a key"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.CreateTask(ctx, "ada", todo.TaskBody{Title: "with a key"}))(t)
 	}
 	ctx, _ := w.Claim(t, t.Context(), "bob", "bob's")
-	_, err := w.CreateTask(ctx, "bob", todo.TaskBody{Title: "with a key"})
-	must(t, err)
+	must.Get(w.CreateTask(ctx, "bob", todo.TaskBody{Title: "with a key"}))(t)
 }
 
 // The deletion of a user dies before or after each of its requests in turn. Until
@@ -259,7 +257,7 @@ func (w *world) deletion(t testing.TB, user string) (service.Deletion, bool) {
 func (w *world) replayOrDelete(t testing.TB, user, key string) string {
 	t.Helper()
 	claim, replay, err := w.IdempotencyKeys.Begin(t.Context(), user, key, []byte("request "+key), time.Minute)
-	must(t, err)
+	must.OK(t, err)
 	if replay != nil {
 		return string(replay.Body)
 	}
@@ -289,8 +287,7 @@ func TestUserBeingDeletedIsNone(t *testing.T) {
 	open, another := w.task(t, "ada", in), w.task(t, "ada", in)
 	in.Status = todo.Completed
 	done := w.task(t, "ada", in)
-	before, err := w.ListTasks(ctx, "ada", todo.TaskFilter{Limit: 1})
-	must(t, err)
+	before := must.Get(w.ListTasks(ctx, "ada", todo.TaskFilter{Limit: 1}))(t)
 	if complete, err := w.DeleteUser(todotest.Hurried(ctx), "ada"); err != nil || complete {
 		t.Fatalf("got %v, %v", complete, err)
 	}
@@ -462,11 +459,10 @@ func TestEraserMeetsReturnedUser(t *testing.T) {
 					t.Errorf("got %v, %v", complete, err)
 				}
 				w.Advance(15 * time.Second)
-				must(t, second(quick.CreateUser(ctx, "ada", todo.UserBody{Email: "back@example.com", Name: "Ada"})))
+				must.Get(quick.CreateUser(ctx, "ada", todo.UserBody{Email: "back@example.com", Name: "Ada"}))(t)
 				for i := range keys {
 					ctx, _ := w.Claim(t, ctx, "ada", fmt.Sprint("old ", i))
-					task, err := quick.CreateTask(ctx, "ada", todo.TaskBody{Title: "after"})
-					must(t, err)
+					task := must.Get(quick.CreateTask(ctx, "ada", todo.TaskBody{Title: "after"}))(t)
 					kept = append(kept, task)
 				}
 			})
@@ -504,10 +500,10 @@ func TestRequestMeetsReturnedUser(t *testing.T) {
 	w.user(t, "ada")
 	claimed, _ := w.Claim(t, ctx, "ada", "delete")
 	w.Meanwhile(func() { // what was read is not all any more: the deletion takes more than one write
-		must(t, second(w.beside(t).CreateTask(ctx, "ada", todo.TaskBody{Title: "late"})))
+		must.Get(w.beside(t).CreateTask(ctx, "ada", todo.TaskBody{Title: "late"}))(t)
 	}, func() {}, func() { // the answer is to be kept
 		deletion, _ := w.deletion(t, "ada")
-		must(t, second((&service.Service{DB: w.Beside(t, "eraser")}).Erase(ctx, deletion)))
+		must.Get((&service.Service{DB: w.Beside(t, "eraser")}).Erase(ctx, deletion))(t)
 		w.user(t, "ada")
 	})
 	complete, err := w.DeleteUser(claimed, "ada")

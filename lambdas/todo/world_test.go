@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
@@ -44,9 +45,7 @@ func (w *world) beside(t testing.TB) *service.Service {
 // user registers one.
 func (w *world) user(t testing.TB, id string) {
 	t.Helper()
-	if _, err := w.CreateUser(t.Context(), id, todo.UserBody{Email: id + "@example.com", Name: id}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.CreateUser(t.Context(), id, todo.UserBody{Email: id + "@example.com", Name: id}))(t)
 }
 
 // task creates one.
@@ -55,11 +54,7 @@ func (w *world) task(t testing.TB, user string, in todo.TaskBody) todo.Task {
 	if in.Title == "" {
 		in.Title = "a task"
 	}
-	task, err := w.CreateTask(t.Context(), user, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return task
+	return must.Get(w.CreateTask(t.Context(), user, in))(t)
 }
 
 // list reads all pages of a list.
@@ -67,10 +62,7 @@ func (w *world) list(t testing.TB, user string, f todo.TaskFilter) []todo.Task {
 	t.Helper()
 	var tasks []todo.Task
 	for pages := 0; ; pages++ {
-		page, err := w.ListTasks(t.Context(), user, f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(w.ListTasks(t.Context(), user, f))(t)
 		tasks = append(tasks, page.Tasks...)
 		if page.Next == "" {
 			return tasks
@@ -111,13 +103,6 @@ func refused(t testing.TB, failed []todo.TaskFailure, id string, reason error) {
 	t.Helper()
 	if !slices.Contains(failed, todo.Refused(id, reason)) {
 		t.Errorf("got %+v, want %s refused: %v", failed, id, reason)
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

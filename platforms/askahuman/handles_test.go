@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema/openapi"
 )
 
@@ -38,10 +39,7 @@ func TestHandle(t *testing.T) {
 // Names of people in many scripts are possible, and what deceives, cannot be seen or insults is not.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile("testdata/names.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile("testdata/names.txt"))(t)
 	seen := map[string]int{}
 	for line := range strings.Lines(string(content)) {
 		want, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
@@ -19,11 +20,7 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 func zoneOf(t testing.TB, name string) *time.Location {
 	t.Helper()
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return zone
+	return must.Get(time.LoadLocation(name))(t)
 }
 
 // unless is a value, or nil for the one that stands for none.
@@ -284,10 +281,7 @@ func TestStreak(t *testing.T) {
 			t.Parallel()
 			var stats Stats
 			for i, a := range answers {
-				at, err := time.Parse("2006-01-02T15:04Z", a.at)
-				if err != nil {
-					t.Fatal(err)
-				}
+				at := must.Get(time.Parse("2006-01-02T15:04Z", a.at))(t)
 				zone := zoneOf(t, a.zone)
 				_, stats, _ = awardAt(stats, at, zone)
 				if stats.StreakDays != a.want {
@@ -488,10 +482,7 @@ func TestAwardCounts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			at, err := time.Parse("2006-01-02 15:04", "2026-03-04 "+test.at)
-			if err != nil {
-				t.Fatal(err)
-			}
+			at := must.Get(time.Parse("2006-01-02 15:04", "2026-03-04 "+test.at))(t)
 			_, after, _ := DefaultRules().Award(Stats{}, Question{RequiredResponses: 1},
 				Response{CreatedAt: at, Confidence: unless(0, test.confidence),
 					ResponseTimeMS: unless(-1, test.took)}, time.Time{}, test.zone)
@@ -577,10 +568,7 @@ func TestDayAndWeek(t *testing.T) {
 		"2027-01-01T00:00:00Z":      {"2027-01-01", "2026-12-28"},
 		"2026-03-02T01:00:00+14:00": {"2026-03-01", "2026-02-23"},
 	} {
-		moment, err := time.Parse(time.RFC3339, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		moment := must.Get(time.Parse(time.RFC3339, at))(t)
 		got := [2]string{PeriodDaily.Day(moment), PeriodWeekly.Day(moment)}
 		if got != want || PeriodAllTime.Day(moment) != "" {
 			t.Errorf("%s: %v, want %v", at, got, want)

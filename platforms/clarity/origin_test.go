@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -13,9 +14,7 @@ import (
 func TestClarityIsTheOrigin(t *testing.T) {
 	t.Parallel()
 	d := clarity.Platform().Database
-	if err := clarity.Platform().Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, clarity.Platform().Validate())
 	for name, want := range map[string]struct {
 		key        schema.Key
 		capacity   schema.Capacity

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity/profiletest"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
@@ -24,7 +25,7 @@ var noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 var ofDefinitions = cmpopts.IgnoreFields(clarity.Profile{}, "Recommendations")
 
 // add adds an attempt to a user's profiles, oldest first.
-func add(t interface{ Fatal(...any) }, all []clarity.Profile, attempt clarity.Attempt) []clarity.Profile {
+func add(t rapid.TB, all []clarity.Profile, attempt clarity.Attempt) []clarity.Profile {
 	at := len(all)
 	for i, p := range all {
 		order := strings.Compare(p.Timestamp.String(), attempt.Evaluation.EvaluatedAt.String())
@@ -37,10 +38,7 @@ func add(t interface{ Fatal(...any) }, all []clarity.Profile, attempt clarity.At
 	if at > 0 && at == len(all) {
 		preceding = all[at-1]
 	}
-	made, err := clarity.AddAttempt(attempt, preceding, all[at:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(clarity.AddAttempt(attempt, preceding, all[at:]))(t)
 	return append(slices.Clone(all[:at]), made...)
 }
 
@@ -251,10 +249,7 @@ func TestCheckEvaluated(t *testing.T) {
 // The example in docs/platforms/clarity.md was computed by hand.
 func TestProfileByHand(t *testing.T) {
 	t.Parallel()
-	document, err := os.ReadFile("../../docs/platforms/clarity.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(os.ReadFile("../../docs/platforms/clarity.md"))(t)
 	// The scores are read from the document; all else is compared with it.
 	scores := make([][]int, 5)
 	for _, d := range clarity.Dimensions() {

@@ -7,15 +7,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
-func zone(t interface{ Fatal(...any) }, name string) *time.Location {
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return zone
+func zone(t rapid.TB, name string) *time.Location {
+	return must.Get(time.LoadLocation(name))(t)
 }
 
 // The day changes at midnight of the zone, also over both switches, in zones that skip midnight or
@@ -41,10 +38,7 @@ func TestNextMidnight(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			at, err := time.Parse(time.RFC3339, test.at)
-			if err != nil {
-				t.Fatal(err)
-			}
+			at := must.Get(time.Parse(time.RFC3339, test.at))(t)
 			c := lingible.Calendar{Zone: zone(t, test.zone)}
 			if got := c.NextMidnight(at).Format(time.RFC3339Nano); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)

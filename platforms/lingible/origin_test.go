@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -14,9 +15,7 @@ import (
 func TestLingibleIsTheOrigin(t *testing.T) {
 	t.Parallel()
 	d := lingible.Platform().Database
-	if err := lingible.Platform().Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, lingible.Platform().Validate())
 	var tables, indexes []string
 	for _, table := range d.Tables {
 		tables = append(tables, strings.Join([]string{table.Name, table.EnvironmentVariable(), table.TimeToLive}, " "))

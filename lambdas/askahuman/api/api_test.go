@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
@@ -68,17 +69,6 @@ func newPlatform(t testing.TB, changes ...func(*platform)) *platform {
 	p.humanAPI = &api.HumanAPI{Service: p.service, Hasher: testHasher(), Options: options}
 	p.operatorAPI = &api.OperatorAPI{Service: p.service, Hasher: testHasher(), Options: options}
 	return p.with(changes...)
-}
-
-// must returns a function that fails the test on the error, or else returns the value.
-func must[T any](value T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return value
-	}
 }
 
 // pause lets time pass at once, and what is to happen meanwhile.
@@ -237,7 +227,7 @@ func (p *platform) do(t *testing.T, r request, status int) map[string]any {
 	if w.Code != status {
 		t.Fatalf("%s: got %d %s; want %d", r.line, w.Code, w.Body, status)
 	}
-	d := must(openDocument())(t)
+	d := must.Get(openDocument())(t)
 	d.IsKept(t, r.http(), w)
 	if status == http.StatusNoContent {
 		return nil

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/openapi"
@@ -19,7 +20,7 @@ import (
 // refuses, but for names within a network and parts that are too long.
 func TestCallbackPattern(t *testing.T) {
 	t.Parallel()
-	document := must(openapi.Document(askahuman.Platform()))(t)
+	document := must.Get(openapi.Document(askahuman.Platform()))(t)
 	var parsed struct {
 		Components struct {
 			Schemas map[string]struct {
@@ -27,9 +28,7 @@ func TestCallbackPattern(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(document, &parsed); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(document, &parsed))
 	of := parsed.Components.Schemas
 	text := of["AskBody"].Properties["callback_url"].Pattern
 	if other := of["WebhookTest"].Properties["callback_url"].Pattern; text == "" || other != text {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/openapi"
 )
@@ -76,7 +77,7 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	rules := askahuman.DefaultRules()
 	rules.OpenQuestions, rules.RateLimits[0].Requests = 3, 4
-	body := must(openapi.Document(askahuman.Under(askahuman.Parts{}, rules, true)))(t)
+	body := must.Get(openapi.Document(askahuman.Under(askahuman.Parts{}, rules, true)))(t)
 	for _, want := range []string{"At most 3 questions of one agent", "At most 4 calls in 1h0m0s for each agent.",
 		"you have 3 questions", "or for each address without X-Fingerprint; and 6000 for all of an address together."} {
 		if !strings.Contains(string(body), want) {

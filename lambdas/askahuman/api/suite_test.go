@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
@@ -57,10 +58,7 @@ func (c claims) Begin(ctx context.Context, scope, key string, request []byte, le
 func suite(t testing.TB, function string, serve func(*service.Service, idempotency.Claims,
 	api.Options) *kit.API) httpapitest.Suite {
 	t.Helper()
-	document, err := openapi.Document(askahuman.Platform())
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(openapi.Document(askahuman.Platform()))(t)
 	return httpapitest.Suite{
 		Platform: askahuman.Platform(), Function: function, Document: document,
 		Adapt: func(body string) string {

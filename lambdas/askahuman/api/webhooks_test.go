@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 )
 
@@ -35,9 +36,7 @@ func TestWebhookTest(t *testing.T) {
 		t.Fatalf("got the id %q, and sent %v", id, sent.bodies)
 	}
 	var m webhooks.Message
-	if err := json.Unmarshal([]byte(sent.bodies[0]), &m); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(sent.bodies[0]), &m))
 	const body = `{"data":{},"timestamp":"2026-02-02T09:30:00.000Z","type":"webhook.test"}`
 	if m.ID != id || m.AgentID != "agent-1" || m.URL != "https://agent.example.com/hooks" || !m.Test ||
 		m.QuestionID != "" || string(m.Body) != body {

@@ -14,6 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -48,7 +49,7 @@ func TestWire(t *testing.T) {
 		case what == "keys":
 			p = newPlatform(t, withKeys(t))
 		case what == "without":
-			parts := must(askahuman.ParseParts(argument))(t)
+			parts := must.Get(askahuman.ParseParts(argument))(t)
 			p = newPlatform(t, func(p *platform) {
 				p.agentAPI.Parts, p.humanAPI.Parts = parts, parts
 				if parts.WithoutWebhooks {
@@ -92,7 +93,7 @@ func (p *platform) as(r *http.Request, caller string) bool {
 // described is the platform, each of whose answers is checked by the document and whose log by what was sent. It adds
 // what requests count to all.
 func described(t *testing.T, p *platform, all map[string]string) http.Handler {
-	document := must(openDocument())(t)
+	document := must.Get(openDocument())(t)
 	fields := strings.NewReplacer(`"level":`, "")
 	var busy sync.RWMutex
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -121,7 +122,7 @@ func TestDocumentBytes(t *testing.T) {
 	}
 	for name, p := range map[string]schema.Platform{"token": under(askahuman.Parts{}, false),
 		"header": under(askahuman.Parts{}, true), "key": under(askahuman.Parts{AgentKeys: true}, false)} {
-		body := must(openapi.Document(p))(t)
+		body := must.Get(openapi.Document(p))(t)
 		httpapitest.SameAsFile(t, "testdata/openapi-"+name+".json", body)
 	}
 }
@@ -131,7 +132,7 @@ func TestDocumentWithoutParts(t *testing.T) {
 	t.Parallel()
 	for part, words := range map[string][]string{"moderation": {"/reports", "/operator/"},
 		"webhooks": {"webhook-secrets", "public Internet"}, "waiting": {`"seen"`}} {
-		document := must(openapi.Document(askahuman.With(must(askahuman.ParseParts(part))(t))))(t)
+		document := must.Get(openapi.Document(askahuman.With(must.Get(askahuman.ParseParts(part))(t))))(t)
 		for _, word := range words {
 			if strings.Contains(string(document), word) || !json.Valid(document) {
 				t.Errorf("without %s the document has %s, or is no JSON", part, word)
@@ -144,8 +145,8 @@ func TestDocumentWithoutParts(t *testing.T) {
 func TestDocumentIsServed(t *testing.T) {
 	t.Parallel()
 	for _, leftOut := range []string{"", "", "moderation", "waiting", "webhooks", "moderation,waiting,webhooks"} {
-		parts := must(askahuman.ParseParts(leftOut))(t)
-		want := must(openapi.Document(askahuman.Under(parts, askahuman.DefaultRules(), true)))(t)
+		parts := must.Get(askahuman.ParseParts(leftOut))(t)
+		want := must.Get(openapi.Document(askahuman.Under(parts, askahuman.DefaultRules(), true)))(t)
 		p := newPlatform(t, func(p *platform) { p.agentAPI.Parts, p.humanAPI.Parts = parts, parts })
 		if w := p.serve(request{line: "GET /openapi.json"}); w.Code != 200 ||
 			w.Header().Get("Content-Type") != "application/json" || w.Body.String() != string(want) {

@@ -26,27 +26,9 @@ import (
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/fcm"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
-
-// must returns a function that fails the test on the error, or else returns the value.
-func must[T any](value T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return value
-	}
-}
-
-// ok fails the test on an error.
-func ok(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 var key = sync.OnceValue(func() *rsa.PrivateKey {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -192,8 +174,7 @@ func (g *google) account(change map[string]any) []byte {
 
 func (g *google) client(t *testing.T) *fcm.Client {
 	t.Helper()
-	client := must(fcm.New(g.account(nil), g.URL, nil))(t)
-	return client
+	return must.Get(fcm.New(g.account(nil), g.URL, nil))(t)
 }
 
 func message() service.PushMessage {
@@ -213,7 +194,7 @@ func TestSend(t *testing.T) {
 			g := newGoogle(t)
 			m := message()
 			m.Link = link
-			ok(t, g.client(t).Send(t.Context(), m))
+			must.OK(t, g.client(t).Send(t.Context(), m))
 			expected := map[string]any{
 				"token":        "device",
 				"notification": map[string]any{"title": "A title", "body": "Is \"this\" <ok>? 👍"},
@@ -251,7 +232,7 @@ func TestSendWithARevokedToken(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
 	client := g.client(t)
-	ok(t, client.Send(t.Context(), message()))
+	must.OK(t, client.Send(t.Context(), message()))
 	g.revoked["token-1"] = true
 	if err := client.Send(t.Context(), message()); err != nil {
 		t.Errorf("after the token was revoked: %v", err)
@@ -396,7 +377,7 @@ func TestSendToNobody(t *testing.T) {
 		g := newGoogle(t)
 		client := g.client(t)
 		if hasToken {
-			ok(t, client.Send(t.Context(), message()))
+			must.OK(t, client.Send(t.Context(), message()))
 		}
 		g.Close()
 		err := client.Send(t.Context(), message())
@@ -410,7 +391,7 @@ func TestSendCancelled(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
 	client := g.client(t)
-	ok(t, client.Send(t.Context(), message()))
+	must.OK(t, client.Send(t.Context(), message()))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := client.Send(ctx, message())
@@ -426,7 +407,7 @@ func TestSendCancelled(t *testing.T) {
 func TestNew(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
-	onCurve := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	onCurve := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	pkcs1 := string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key())}))
 	for name, test := range map[string]struct {
 		file          []byte

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcp"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
@@ -138,10 +139,7 @@ func TestBatches(t *testing.T) {
 		p.service.Pause = func(context.Context, time.Duration) error { return context.Canceled }
 	})
 	handler := p.handler.Serve()
-	question, err := p.service.Ask(t.Context(), "me", askAnything())
-	if err != nil {
-		t.Fatal(err)
-	}
+	question := must.Get(p.service.Ask(t.Context(), "me", askAnything()))(t)
 	batch := func(tool, arguments string, count int) string {
 		calls := make([]string, count)
 		for i := range calls {
@@ -198,15 +196,9 @@ func TestMetadataNamesTheIssuer(t *testing.T) {
 			p.handler.Issuer, p.handler.Scope = "https://issuer.example.com", "askahuman/call"
 			change(p.handler)
 		})
-		reply, err := http.Get(p.url + "/.well-known/oauth-protected-resource/mcp")
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := must.Get(http.Get(p.url + "/.well-known/oauth-protected-resource/mcp"))(t)
 		defer reply.Body.Close()
-		body, err := io.ReadAll(reply.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := must.Get(io.ReadAll(reply.Body))(t)
 		says(t, string(body), `"authorization_servers":["https://issuer.example.com"]`,
 			`"scopes_supported":["askahuman/call"]`, `"bearer_methods_supported":["header"]`, resource)
 	}
@@ -244,10 +236,7 @@ func TestToolsEndWithTheRequest(t *testing.T) {
 			return ctx.Err()
 		}
 	})
-	question, err := p.service.Ask(t.Context(), "me", askAnything())
-	if err != nil {
-		t.Fatal(err)
-	}
+	question := must.Get(p.service.Ask(t.Context(), "me", askAnything()))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait_for_answers","arguments":{"question_id":"` +
@@ -283,9 +272,7 @@ func TestLog(t *testing.T) {
 	var routes []string
 	for line := range strings.Lines(p.log.String()) {
 		var entry struct{ Msg, Route string }
-		if err := json.Unmarshal([]byte(line), &entry); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(line), &entry))
 		routes = append(routes, entry.Msg)
 	}
 	if got := strings.Join(routes, ","); got != "request,request" || strings.Contains(p.log.String(), "apologise") {

@@ -22,6 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcp"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -90,12 +91,9 @@ func (a agent) RoundTrip(r *http.Request) (*http.Response, error) {
 func connect(t testing.TB, url string, transport http.RoundTripper) *sdk.ClientSession {
 	t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(),
+	session := must.Get(client.Connect(t.Context(),
 		&sdk.StreamableClientTransport{Endpoint: url + askahuman.MCPPath,
-			HTTPClient: &http.Client{Transport: transport}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+			HTTPClient: &http.Client{Transport: transport}}, nil))(t)
 	t.Cleanup(func() { session.Close() })
 	return session
 }
@@ -136,13 +134,8 @@ func callTool(t testing.TB, session *sdk.ClientSession, name string, arguments m
 
 func recode(t testing.TB, from, into any) {
 	t.Helper()
-	content, err := json.Marshal(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(content, into); err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(json.Marshal(from))(t)
+	must.OK(t, json.Unmarshal(content, into))
 }
 
 func text(result *sdk.CallToolResult) string {
@@ -174,10 +167,8 @@ func says(t testing.TB, got string, parts ...string) {
 
 func (p *platform) answer(t testing.TB, person, questionID, answer string) {
 	t.Helper()
-	if _, err := p.service.Answer(t.Context(), person, nil,
-		askahuman.Answer{QuestionID: questionID, Text: &answer}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(p.service.Answer(t.Context(), person, nil,
+		askahuman.Answer{QuestionID: questionID, Text: &answer}))(t)
 }
 
 const prompt = "Should error messages apologise to people?"
@@ -198,10 +189,7 @@ func TestToolsAreDescribed(t *testing.T) {
 			t.Errorf("%s: its input schema: %v", tool.Name, err)
 		}
 	}
-	got, err := json.MarshalIndent(tools, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(json.MarshalIndent(tools, "", "  "))(t)
 	httpapitest.SameAsFile(t, "testdata/tools.json", append(got, '\n'))
 }
 
@@ -249,10 +237,8 @@ func TestChoice(t *testing.T) {
 		map[string]any{"prompt": "Which label is clearer?", "options": []string{"Zebra", "Ant"}, "min_responses": 2})
 	id, _ := field(t, asked, "question_id").(string)
 	for person, option := range map[string]int{"ann": 1, "bob": 1} {
-		if _, err := p.service.Answer(t.Context(), person, nil,
-			askahuman.Answer{QuestionID: id, Option: &option}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(p.service.Answer(t.Context(), person, nil,
+			askahuman.Answer{QuestionID: id, Option: &option}))(t)
 	}
 	result := callTool(t, session, mcp.CheckQuestion, map[string]any{"question_id": id})
 	says(t, text(result), "CLOSED, 2 of 2", "0 for Zebra\n2 for Ant", "answer 1: option 1")
@@ -352,9 +338,7 @@ func TestAskedAgainAfterTheEnd(t *testing.T) {
 
 func closeQuestion(t *testing.T, p *platform, id string) {
 	t.Helper()
-	if err := p.service.Close(t.Context(), "me", id); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.service.Close(t.Context(), "me", id))
 }
 
 // A wait for several questions ends with the first news, and has that of all. A question without news is named.
@@ -455,14 +439,9 @@ func (h handled) RoundTrip(r *http.Request) (*http.Response, error) {
 func inMemory(t testing.TB, server *mcp.Server, options *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	ours, theirs := sdk.NewInMemoryTransports()
-	if _, err := server.New().Connect(t.Context(), ours, nil); err != nil {
-		t.Fatal(err)
-	}
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, options).Connect(t.Context(), theirs,
-		nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(server.New().Connect(t.Context(), ours, nil))(t)
+	session := must.Get(sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, options).Connect(t.Context(),
+		theirs, nil))(t)
 	t.Cleanup(func() { session.Close() })
 	return session
 }

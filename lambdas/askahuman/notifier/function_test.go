@@ -24,28 +24,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-// must returns a function that fails the test on the error, or else returns the value.
-func must[T any](value T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return value
-	}
-}
-
-// ok fails the test on an error.
-func ok(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // placeholder is what the construct generates.
 const placeholder = `{"type":"service_account","project_id":"unset","client_email":"unset","token_uri":"https://oauth2.googleapis.com/token","private_key":"a8s7df6"}`
@@ -116,15 +98,12 @@ func newService(t *testing.T) *pushService {
 
 func (s *pushService) keyFile(t *testing.T) string {
 	t.Helper()
-	key := must(rsa.GenerateKey(rand.Reader, 2048))(t)
-	der := must(x509.MarshalPKCS8PrivateKey(key))(t)
-	file, err := json.Marshal(map[string]string{
+	key := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
+	der := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
+	file := must.Get(json.Marshal(map[string]string{
 		"type": "service_account", "project_id": "p", "client_email": "push@p.example", "token_uri": s.URL + "/token",
 		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return string(file)
 }
 
@@ -144,14 +123,14 @@ func newSet(t *testing.T) *set {
 	all := &service.Service{DB: dynamotest.Open(t, askahuman.Platform().Database).DB, Clock: clock}
 	ask := askahuman.Ask{Prompt: "Is this a good name?", Type: askahuman.TypeText, MinResponses: new(1),
 		TimeoutSeconds: new(60)}
-	must(all.Ask(t.Context(), "agent", ask))(t)
+	must.Get(all.Ask(t.Context(), "agent", ask))(t)
 	now = now.Add(time.Minute)
-	must(all.Ask(t.Context(), "agent", ask))(t)
+	must.Get(all.Ask(t.Context(), "agent", ask))(t)
 	for i := range 3 {
-		must(all.Subscribe(t.Context(), "", askahuman.NewSubscription{Token: fmt.Sprint("device-", i)}))(t)
+		must.Get(all.Subscribe(t.Context(), "", askahuman.NewSubscription{Token: fmt.Sprint("device-", i)}))(t)
 	}
 	s := &set{push: newService(t), vault: &vault{}}
-	log := must(kit.NewLogger(&s.output, "", "notifier"))(t)
+	log := must.Get(kit.NewLogger(&s.output, "", "notifier"))(t)
 	s.function = &function{
 		service: all, credentials: s.vault.secret(time.Nanosecond), endpoint: s.push.URL,
 		questionURL: "https://example.com/q/{question_id}", log: log, clock: clock,
@@ -181,7 +160,7 @@ func TestHandle(t *testing.T) {
 	s := newSet(t)
 	s.vault.value = s.push.keyFile(t)
 	for range 2 {
-		ok(t, s.handle(t.Context(), nil))
+		must.OK(t, s.handle(t.Context(), nil))
 	}
 	if s.push.sent != 3 {
 		t.Errorf("%d notifications, want 3", s.push.sent)
@@ -200,7 +179,7 @@ func TestHandleNotConfigured(t *testing.T) {
 			s := newSet(t)
 			s.vault.value = value
 			for range 3 {
-				ok(t, s.handle(t.Context(), nil))
+				must.OK(t, s.handle(t.Context(), nil))
 				if s.function.push != nil {
 					t.Error("there is a push client")
 				}
@@ -227,14 +206,14 @@ func TestHandleReports(t *testing.T) {
 	s := newSet(t)
 	s.vault.value = s.push.keyFile(t)
 	s.push.allow = false
-	ok(t, s.handle(t.Context(), nil))
+	must.OK(t, s.handle(t.Context(), nil))
 	s.push.mu.Lock()
 	s.push.allow, s.push.most = true, 1
 	s.push.mu.Unlock()
-	ok(t, s.handle(t.Context(), nil))
+	must.OK(t, s.handle(t.Context(), nil))
 	metricstest.Complete(t, s.output.String(), schema.MetricsOf("notifier", askahuman.Platform().Metrics))
 	s.output.Reset()
-	ok(t, s.handle(t.Context(), nil))
+	must.OK(t, s.handle(t.Context(), nil))
 	if got := metricstest.Sums(t, s.output.String()); len(got) > 0 ||
 		!strings.Contains(s.output.String(), "notifier run") {
 		t.Errorf("with nothing to do: got %v\n%s", got, s.output.String())
@@ -258,7 +237,7 @@ func TestHandleRefusedCredentials(t *testing.T) {
 	s := newSet(t)
 	s.vault.value = s.push.keyFile(t)
 	s.push.allow, s.credentials = false, s.vault.secret(time.Hour)
-	ok(t, s.handle(t.Context(), nil))
+	must.OK(t, s.handle(t.Context(), nil))
 	if s.metric(t, "NotifierFailures") == 0 || s.metric(t, "NotificationsReleased") != 3 {
 		t.Errorf("%d failures, %d released", s.metric(t, "NotifierFailures"), s.metric(t, "NotificationsReleased"))
 	}

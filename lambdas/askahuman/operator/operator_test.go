@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp/webapptest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -24,14 +25,9 @@ func TestPage(t *testing.T) {
 	t.Parallel()
 	variables := map[string]string{schema.SignInURLVariable: signInURL, schema.SignInClientVariable: "client",
 		schema.SignInPageVariable: "https://asks.example.com/operator"}
-	signIn, err := webapp.SignInFrom(kit.Environment{Getenv: func(name string) string { return variables[name] }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	api, err := New(signIn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	signIn := must.Get(webapp.SignInFrom(kit.Environment{
+		Getenv: func(name string) string { return variables[name] }}))(t)
+	api := must.Get(New(signIn))(t)
 	p := webapptest.Page{API: api, Home: askahuman.OperatorPage,
 		Modules: []string{"modules", "../../kit/webapp/modules"}, Budget: 30_000}
 	p.CheckRoutes(t, askahuman.With(askahuman.Parts{OperatorPage: true}).Routes, "operatorpage", "/", "/operator/",

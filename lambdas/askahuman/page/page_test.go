@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp/webapptest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
@@ -13,14 +14,8 @@ const firebase = `{"firebase":{"apiKey":"key\"<&","projectId":"p","appId":"a","v
 // with returns the page as it is with the settings.
 func with(t *testing.T, settings string) webapptest.Page {
 	t.Helper()
-	parsed, err := ParseSettings(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	api, err := New(parsed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(ParseSettings(settings))(t)
+	api := must.Get(New(parsed))(t)
 	return webapptest.Page{API: api, Modules: []string{"modules", "../../kit/webapp/modules"}, Budget: 31_000}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
@@ -59,10 +60,7 @@ func record(n int, was, is string) string {
 func TestHandle(t *testing.T) {
 	t.Parallel()
 	var output bytes.Buffer
-	log, err := kit.NewLogger(&output, "", "webhookqueuer")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(kit.NewLogger(&output, "", "webhookqueuer"))(t)
 	queue := &full{refused: "q3"}
 	failures := &triggertest.Queue{}
 	batch := &trigger.Stream{Failures: failures, Parallel: true, Log: log}

@@ -22,6 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/webhooks"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
@@ -57,9 +58,7 @@ func change(t *testing.T, was, is, url string) (record events.DynamoDBStreamReco
 	if was != "" {
 		text += `,"OldImage":` + image(was)
 	}
-	if err := json.Unmarshal([]byte(text+"}"), &record); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(text+"}"), &record))
 	return record
 }
 
@@ -142,9 +141,7 @@ func none(t *testing.T) *dynamo.DB {
 func TestSend(t *testing.T) {
 	t.Parallel()
 	keys := secretsOf(tables(t))
-	if _, err := keys.Rotate(t.Context(), "ada"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(keys.Rotate(t.Context(), "ada"))(t)
 	m, _, err := webhooks.Of(change(t, "OPEN", "CLOSED", endpoint))
 	if err != nil {
 		t.Fatal(err)
@@ -247,9 +244,7 @@ func TestRotateRace(t *testing.T) {
 		}
 	}
 	for range 4 {
-		if valid, err = keys.Rotate(t.Context(), "ada"); err != nil {
-			t.Fatal(err)
-		}
+		valid = must.Get(keys.Rotate(t.Context(), "ada"))(t)
 	}
 	if len(valid) != 7 {
 		t.Errorf("%d secrets are valid, want the present one and six former ones", len(valid))

@@ -25,6 +25,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/queue"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -77,10 +78,7 @@ func start(t *testing.T) *run {
 	r.endpoint = httptest.NewServer(http.HandlerFunc(r.answer))
 	t.Cleanup(r.endpoint.Close)
 	plan := askahuman.WebhookRetries()
-	log, err := kit.NewLogger(r.output, "", "webhooksender")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(kit.NewLogger(r.output, "", "webhooksender"))(t)
 	f := &function{
 		sender: &webhooks.Sender{Keys: r.secrets, Post: impatient{r, &webhook.Client{
 			Addresses: webhook.Addresses{Local: []string{r.endpoint.URL}}, Timeout: time.Minute,
@@ -167,19 +165,14 @@ func (r *run) answer(w http.ResponseWriter, request *http.Request) {
 // delivery is what the tables have of the webhook of a question.
 func (r *run) delivery(t *testing.T, questionID string) (d askahuman.Delivery) {
 	t.Helper()
-	if _, err := r.service.DB.Get(t.Context(), "GetDelivery", &d, "DELIVERY#"+questionID); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.service.DB.Get(t.Context(), "GetDelivery", &d, "DELIVERY#"+questionID))(t)
 	return d
 }
 
 func (r *run) send(t *testing.T, address string) {
 	t.Helper()
-	body, err := json.Marshal(webhooks.Message{ID: "msg_1", AgentID: "ada", QuestionID: "question at " + address,
-		URL: address, Ended: time.Now(), Body: json.RawMessage(`{"type":"question.closed"}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(json.Marshal(webhooks.Message{ID: "msg_1", AgentID: "ada", QuestionID: "question at " + address,
+		URL: address, Ended: time.Now(), Body: json.RawMessage(`{"type":"question.closed"}`)}))(t)
 	r.Send(string(body))
 }
 
@@ -297,11 +290,9 @@ func TestAnswers(t *testing.T) {
 	}
 	// What is tried comes once, whatever its endpoint says, and is no webhook of a question.
 	for _, kind := range []string{"/fails/test", "/takes/test"} {
-		body, err := json.Marshal(webhooks.Message{ID: "msg_2", AgentID: "ada", URL: r.endpoint.URL + kind, Test: true,
-			Body: json.RawMessage(`{"type":"webhook.test"}`)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := must.Get(json.Marshal(webhooks.Message{ID: "msg_2", AgentID: "ada", URL: r.endpoint.URL + kind,
+			Test: true,
+			Body: json.RawMessage(`{"type":"webhook.test"}`)}))(t)
 		r.Send(string(body))
 	}
 	// What is no webhook is given up at once, with the cause.
@@ -351,10 +342,7 @@ func TestAnswers(t *testing.T) {
 func TestUndeferred(t *testing.T) {
 	t.Parallel()
 	var output bytes.Buffer
-	log, err := kit.NewLogger(&output, "", "webhooksender")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(kit.NewLogger(&output, "", "webhooksender"))(t)
 	f := &function{sender: &webhooks.Sender{Keys: keys(t), Post: (&webhook.Client{}).Post},
 		plan:  askahuman.WebhookRetries(),
 		queue: away(), failures: away(), log: log}
@@ -404,15 +392,10 @@ func away() *queue.Queue {
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	r := &service.Service{DB: dynamotest.Open(t, askahuman.Platform().Database).DB}
-	if err := r.NoteDelivery(t.Context(), "q", askahuman.Delivery{State: askahuman.DeliveryWaiting, Attempts: 2,
-		AttemptedAt: wire.At(time.Now()), NextAttemptAt: wire.At(time.Now())}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.NoteDelivery(t.Context(), "q", askahuman.Delivery{State: askahuman.DeliveryWaiting, Attempts: 2,
+		AttemptedAt: wire.At(time.Now()), NextAttemptAt: wire.At(time.Now())}))
 	var output bytes.Buffer
-	log, err := kit.NewLogger(&output, "", "webhooksender")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(kit.NewLogger(&output, "", "webhooksender"))(t)
 	f := &function{sender: &webhooks.Sender{Keys: keys(t), CheckAgent: r.CheckAgent,
 		Post: func(context.Context, string, http.Header, []byte) (webhook.Answer, error) {
 			t.Error("a webhook was sent")
@@ -422,14 +405,10 @@ func TestBlocked(t *testing.T) {
 		{MessageId: "1", Body: `{"agent_id":"ada","question_id":"q","url":"https://127.0.0.1/"}`,
 			Attributes: map[string]string{"ApproximateReceiveCount": "3"}},
 		{MessageId: "2", Body: `{"agent_id":"ada","url":"https://127.0.0.1/","test":true}`}}}
-	if err := r.BlockAgent(t.Context(), askahuman.Decision{Operator: "olga"}, "ada", true); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.BlockAgent(t.Context(), askahuman.Decision{Operator: "olga"}, "ada", true))
 	response, err := f.handle(t.Context(), event)
 	var d askahuman.Delivery
-	if _, read := r.DB.Get(t.Context(), "GetDelivery", &d, "DELIVERY#q"); read != nil {
-		t.Fatal(read)
-	}
+	must.Get(r.DB.Get(t.Context(), "GetDelivery", &d, "DELIVERY#q"))(t)
 	if err != nil || len(response.BatchItemFailures) != 0 || d.State != askahuman.DeliveryGivenUp || d.Attempts != 2 ||
 		d.AttemptedAt.IsZero() || !d.NextAttemptAt.IsZero() ||
 		strings.Count(output.String(), "a webhook of a blocked agent is not sent") != 2 {

@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -47,10 +48,7 @@ func sendIn(t *testing.T, ctx context.Context, handler http.Handler, user, line 
 	t.Helper()
 	content := ""
 	if body != nil {
-		written, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		written := must.Get(json.Marshal(body))(t)
 		content = string(written)
 	}
 	method, target, _ := strings.Cut(line, " ")

@@ -12,6 +12,7 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/schema/model"
 )
@@ -141,20 +142,14 @@ func TestReply(t *testing.T) {
 
 func evaluator(t *testing.T, s *conversetest.Server) service.Evaluator {
 	t.Helper()
-	e, err := Open(s.Environment(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return must.Get(Open(s.Environment(nil)))(t)
 }
 
 // The model gets each question with its answer, which is unchanged.
 func TestAsked(t *testing.T) {
 	t.Parallel()
 	server := conversetest.Start(t, conversetest.Says(written(nil), "end_turn"))
-	if _, err := evaluator(t, server)(t.Context(), scenario, answers(`first "}`, "second")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(evaluator(t, server)(t.Context(), scenario, answers(`first "}`, "second")))(t)
 	want := document{Answers: []answered{
 		{Question: "What does the count show?", TargetWordCount: 80,
 			FocusAreas: []clarity.Dimension{clarity.Evidence}, Answer: `first "}`},
@@ -194,10 +189,7 @@ func FuzzReply(f *testing.F) {
 		if score := j.OverallScore(); score < 0 || score > 100 {
 			t.Errorf("got the overall score %d", score)
 		}
-		again, err := json.Marshal(map[string]any{"dimensions": j.Dimensions, "feedback": j.Feedback})
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(json.Marshal(map[string]any{"dimensions": j.Dimensions, "feedback": j.Feedback}))(t)
 		if same, err := parse(string(again)); err != nil || !cmp.Equal(j, same) {
 			t.Errorf("the judgement is another one when it is read again: %v", err)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -109,9 +110,7 @@ func Of(t testing.TB, platform schema.Platform) *World {
 	w := &World{World: worldtest.New(t, platform, Began()), Judge: &Judge{}}
 	scenarios := service.NewScenarios(w.Tables.DB, w.Read)
 	for _, id := range []string{"bridge", "inactive"} {
-		if _, err := scenarios.Add(t.Context(), Scenario(id)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(scenarios.Add(t.Context(), Scenario(id)))(t)
 	}
 	w.Service = &service.Service{
 		DB: w.Tables.DB, CursorKey: []byte("the key of these tests"),

@@ -3,6 +3,7 @@ package page
 import (
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp/webapptest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
@@ -12,10 +13,7 @@ import (
 func TestPage(t *testing.T) {
 	t.Parallel()
 	const signInURL = "https://think.auth.eu-west-1.amazoncognito.com"
-	api, err := New(webapp.SignIn{URL: signInURL, Client: "client", Page: "https://think.example.com/"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := must.Get(New(webapp.SignIn{URL: signInURL, Client: "client", Page: "https://think.example.com/"}))(t)
 	p := webapptest.Page{API: api, Modules: []string{"modules", "../../kit/webapp/modules"}, Budget: 30_000}
 	p.CheckRoutes(t, clarity.With(clarity.Parts{Page: true}).Routes, "webpage", "/s/", "/attempts", "/scenarios")
 	p.CheckHeaders(t, signInURL)

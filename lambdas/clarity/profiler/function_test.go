@@ -25,6 +25,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
@@ -67,10 +68,7 @@ func (s *set) process(t *testing.T) lambda.Handler {
 	t.Helper()
 	output := &bytes.Buffer{}
 	s.outputs = append(s.outputs, output)
-	log, err := kit.NewLogger(output, "", "profiler")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(kit.NewLogger(output, "", "profiler"))(t)
 	f := &function{
 		service: s.service, retention: s.retention, clock: func() time.Time { return s.now }, log: log,
 		batch:   &trigger.Stream{Failures: &s.failures, Log: log},
@@ -82,11 +80,7 @@ func (s *set) process(t *testing.T) lambda.Handler {
 // handle lets a new process handle one batch, and returns the sequence numbers that failed.
 func (s *set) handle(t *testing.T, records ...string) []string {
 	t.Helper()
-	failed, err := deliver(t.Context(), s.process(t), records)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return failed
+	return must.Get(deliver(t.Context(), s.process(t), records))(t)
 }
 
 func deliver(ctx context.Context, process lambda.Handler, records []string) (failed []string, err error) {
@@ -166,9 +160,7 @@ type stored struct {
 func (s *set) stored(t *testing.T, user string) (all []stored) {
 	t.Helper()
 	var whole []stored
-	if err := attributevalue.UnmarshalListOfMaps(s.tables.Stored(t, "Profiles"), &whole); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, attributevalue.UnmarshalListOfMaps(s.tables.Stored(t, "Profiles"), &whole))
 	for _, p := range whole {
 		if p.UserID == user {
 			all = append(all, p)
@@ -260,9 +252,7 @@ func TestRandomHistories(t *testing.T) {
 				}
 				return nil
 			})
-			if err := group.Wait(); err != nil {
-				r.Fatal(err)
-			}
+			must.OK(r, group.Wait())
 			if got := s.added(t); got != want {
 				r.Fatalf("%d profiles were added; want %d", got, want)
 			}
@@ -469,10 +459,7 @@ func TestRetention(t *testing.T) {
 
 // No image makes the function panic.
 func FuzzImage(f *testing.F) {
-	text, err := attributevalue.MarshalMapJSON(image(profiletest.Attempt("ada", "1", noon, 3)))
-	if err != nil {
-		f.Fatal(err)
-	}
+	text := must.Get(attributevalue.MarshalMapJSON(image(profiletest.Attempt("ada", "1", noon, 3))))(f)
 	f.Add(text)
 	for _, image := range []string{`{}`, `null`, `{"status":{}}`, `{"status":{"M":{}},"evaluationStatus":{"L":[]}}`,
 		`{"status":{"S":"completed"},"evaluationStatus":{"S":"done"},"evaluation":{"NULL":true}}`,

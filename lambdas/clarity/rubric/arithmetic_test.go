@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarios"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // A computation comes out, is a miss, or is none.
@@ -69,10 +70,7 @@ func TestEquations(t *testing.T) {
 // Each figure of a marking computes with numbers of its scenario, and each pattern has words.
 func TestMarkings(t *testing.T) {
 	t.Parallel()
-	all, err := scenarios.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(scenarios.Initial())(t)
 	for _, scenario := range all {
 		written, ok := scenarios.MarkingOf(scenario)
 		if !ok {

@@ -10,16 +10,14 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/rubric"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarios"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 // A figure of a careful answer that is replaced by another one of its size is hardly ever called right.
 func TestInventedFigures(t *testing.T) {
 	t.Parallel()
-	all, err := scenarios.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(scenarios.Initial())(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	called, invented := 0, 0
 	sets := readJudged(t, false)

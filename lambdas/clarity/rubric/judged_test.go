@@ -14,6 +14,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/rubric"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarios"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // answerSet is a set of answers to all questions of a scenario, by a writer who knew neither rules nor words.
@@ -29,16 +30,10 @@ type answerSet struct {
 // readJudged returns the sets of one half, by their scenarios. The other half stays unread.
 func readJudged(t *testing.T, unseen bool) map[string][]answerSet {
 	t.Helper()
-	files, err := filepath.Glob("testdata/judged/*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("testdata/judged/*.json"))(t)
 	all := map[string][]answerSet{}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(file))(t)
 		var read struct {
 			Scenario string
 			Unseen   bool
@@ -69,10 +64,7 @@ var numeral = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 // judgeSets judges the sets of one half.
 func judgeSets(t *testing.T, sets map[string][]answerSet) (f judgedFigures) {
 	t.Helper()
-	initial, err := scenarios.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	initial := must.Get(scenarios.Initial())(t)
 	var merits, scores []int
 	f.scores = map[string]map[string]int{}
 	for _, scenario := range initial {

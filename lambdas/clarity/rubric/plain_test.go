@@ -9,20 +9,15 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarios"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
 // readPlain returns the answers of a file to questions of the platform's scenarios.
 func readPlain(t testing.TB, file string) (texts []text) {
 	t.Helper()
-	all, err := scenarios.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(scenarios.Initial())(t)
+	f := must.Get(os.Open(file))(t)
 	defer f.Close()
 	var scenario clarity.Scenario
 	label := ""
@@ -48,9 +43,7 @@ func readPlain(t testing.TB, file string) (texts []text) {
 			label = strings.TrimSuffix(line, ":")
 		}
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, lines.Err())
 	return texts
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/rubric"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarios"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
@@ -38,10 +39,7 @@ var (
 // read returns the quoted texts of a document that have a label.
 func read(t testing.TB, file string) []text {
 	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(file))(t)
 	defer f.Close()
 	var texts []text
 	var scenario clarity.Scenario
@@ -62,9 +60,7 @@ func read(t testing.TB, file string) []text {
 			scenario.Description = quote
 		}
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, lines.Err())
 	return texts
 }
 
@@ -89,13 +85,8 @@ func judge(t testing.TB, scenario clarity.Scenario, answers ...string) clarity.J
 		given = append(given, clarity.Answer{QuestionID: scenario.Questions[i].ID,
 			QuestionText: scenario.Questions[i].Text, Text: a})
 	}
-	j, err := rubric.Evaluate(t.Context(), scenario, given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Check(); err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(rubric.Evaluate(t.Context(), scenario, given))(t)
+	must.OK(t, j.Check())
 	return j
 }
 
@@ -283,10 +274,7 @@ func harwick(t testing.TB, questions int) clarity.Scenario {
 // Any text has a valid judgement, and always the same.
 func TestAnyText(t *testing.T) {
 	t.Parallel()
-	all, err := scenarios.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(scenarios.Initial())(t)
 	all = append(all, harwick(t, 3))
 	texts := read(t, document)
 	piece := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
@@ -440,10 +428,7 @@ func TestCancelled(t *testing.T) {
 // Whoever gives a scenario's own words back has said nothing.
 func TestScenariosGivenBack(t *testing.T) {
 	t.Parallel()
-	all, err := scenarios.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(scenarios.Initial())(t)
 	for _, scenario := range all {
 		questions, whole := []string{}, []string{}
 		for _, q := range scenario.Questions {

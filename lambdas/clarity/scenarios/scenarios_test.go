@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
 
@@ -50,10 +51,7 @@ func TestInitial(t *testing.T) {
 func TestReadErr(t *testing.T) {
 	t.Parallel()
 	const name = "bridge-alarms.json"
-	good, err := fs.ReadFile(files, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(fs.ReadFile(files, name))(t)
 	changed := func(old, new string) string { return strings.Replace(string(good), old, new, 1) }
 	for title, test := range map[string]struct{ name, content, says string }{
 		"Name": {"other.json", string(good),

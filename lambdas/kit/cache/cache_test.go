@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cache"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
@@ -63,9 +64,7 @@ func cached(t *testing.T, test func(t *testing.T, s *shelf, get func(ctx context
 // What is gone is no longer kept.
 func TestCacheForgetsWhatIsGone(t *testing.T) {
 	cached(t, func(t *testing.T, s *shelf, get func(context.Context, string) error) {
-		if err := get(t.Context(), "a"); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, get(t.Context(), "a"))
 		s.gone["a"] = true
 		time.Sleep(time.Minute)
 		if err := get(t.Context(), "a"); !errors.Is(err, errGone) {
@@ -112,9 +111,7 @@ func TestCacheThrottled(t *testing.T) {
 		"TimedOut": context.DeadlineExceeded} {
 		t.Run(name, func(t *testing.T) {
 			cached(t, func(t *testing.T, s *shelf, get func(context.Context, string) error) {
-				if err := get(t.Context(), "a"); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, get(t.Context(), "a"))
 				s.err = fmt.Errorf("read: %w", failure)
 				time.Sleep(time.Hour)
 				s.made()

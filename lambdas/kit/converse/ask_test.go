@@ -13,6 +13,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema/model"
 )
 
@@ -80,10 +81,7 @@ func FuzzDecode(f *testing.F) {
 		if converse.Decode(text, &got) != nil {
 			return
 		}
-		written, err := json.Marshal(got)
-		if err != nil {
-			t.Fatal(err)
-		}
+		written := must.Get(json.Marshal(got))(t)
 		if err := converse.Decode(string(written), &again); err != nil || !cmp.Equal(got, again) {
 			t.Errorf("got %+v, and again %+v, %v", got, again, err)
 		}
@@ -128,12 +126,8 @@ func TestAsk(t *testing.T) {
 		}))
 	rapid.Check(t, func(r *rapid.T) {
 		question.Data = part{Name: texts.Draw(r, "text"), Share: 0.5}
-		if err := c.Ask(t.Context(), question, &got); err != nil {
-			r.Fatal(err)
-		}
-		if err := server.CheckAsked(question); err != nil {
-			r.Fatal(err)
-		}
+		must.OK(r, c.Ask(t.Context(), question, &got))
+		must.OK(r, server.CheckAsked(question))
 	})
 	question.System = "other"
 	if err := server.CheckAsked(question); err == nil {

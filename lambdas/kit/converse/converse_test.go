@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema/model"
 )
@@ -23,11 +24,7 @@ const prompt = "my own very private answer"
 
 func open(t *testing.T, s *conversetest.Server, variables map[string]string) *converse.Client {
 	t.Helper()
-	c, err := converse.Open(s.Environment(variables))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(converse.Open(s.Environment(variables)))(t)
 }
 
 // What a model is asked is in the request as it was given, and nothing else.
@@ -209,16 +206,10 @@ func TestOpen(t *testing.T) {
 	environment := server.Environment(nil)
 	t.Setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", *environment.AWS.BaseEndpoint)
 	t.Setenv("AWS_CONFIG_FILE", "/dev/null")
-	loaded, err := config.LoadDefaultConfig(t.Context(), config.WithRegion("eu-central-1"),
-		config.WithCredentialsProvider(environment.AWS.Credentials))
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := must.Get(config.LoadDefaultConfig(t.Context(), config.WithRegion("eu-central-1"),
+		config.WithCredentialsProvider(environment.AWS.Credentials)))(t)
 	environment.AWS = loaded
-	c, err := converse.Open(environment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(converse.Open(environment))(t)
 	if got, err := c.Converse(t.Context(), converse.Request{System: "judge", User: prompt}); got != "all right" ||
 		err != nil {
 		t.Errorf("got %q, %v from the endpoint of the environment", got, err)

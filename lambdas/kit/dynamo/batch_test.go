@@ -13,6 +13,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -125,16 +126,12 @@ func TestGetEach(t *testing.T) {
 		schema.AccessPattern{Name: "Each", Action: schema.BatchGetItem, Tables: []string{"Third", "Notes", "Others"},
 			Consistent: true},
 		schema.AccessPattern{Name: "StoreOther", Action: schema.PutItem, Table: "Others"})
-	if err := database.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, database.Validate())
 	tables := dynamotest.Open(t, database)
 	client := &partial{Client: tables.Recorder, part: 1}
 	db := dynamotest.Through(t, client, database)
-	if err := errors.Join(db.Put(t.Context(), "Store", note{Status: "kept", At: 1}, none),
-		db.Put(t.Context(), "StoreOther", note{Status: "kept", At: 2}, none)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(db.Put(t.Context(), "Store", note{Status: "kept", At: 1}, none),
+		db.Put(t.Context(), "StoreOther", note{Status: "kept", At: 2}, none)))
 	var read [3]note
 	found, err := db.GetEach(t.Context(), "Each", [][]any{key(1), key(1), key(2)}, &read[0], &read[1], &read[2])
 	if err != nil || !slices.Equal(found, []bool{false, true, true}) || read[1].At != 1 || read[2].At != 2 ||

@@ -18,6 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -66,9 +67,7 @@ func fill(t *testing.T, db *dynamotest.Tables, notes ...note) {
 		for _, n := range some {
 			writes = append(writes, dynamo.Put("Notes", n, none))
 		}
-		if err := db.Transact(t.Context(), "Fill", writes...); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, db.Transact(t.Context(), "Fill", writes...))
 	}
 }
 
@@ -112,10 +111,7 @@ func TestReadsAndWrites(t *testing.T) {
 		var got []string
 		query := dynamo.Query{Values: []any{"kept", 0, 6}, Filter: size.NotEqual(expression.Value(30)), PageSize: 2}
 		for {
-			page, err := db.Page(ctx, "Range", query)
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := must.Get(db.Page(ctx, "Range", query))(t)
 			got = append(got, fmt.Sprint(len(page.Items), " of ", page.Evaluated))
 			if page.Next == nil {
 				break
@@ -345,10 +341,7 @@ func TestOnlyTheFunctionsOwnPatterns(t *testing.T) {
 		AccessPatterns: []schema.AccessPattern{schema.Existing("Get").UsedBy("reader")},
 	})
 	tables := dynamotest.Open(t, platform.Database)
-	db, err := tables.As(platform, "reader")
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(tables.As(platform, "reader"))(t)
 	ctx, erasure := t.Context(), dynamo.Erasure{List: "Range", Delete: "Drop"}
 	for pattern, err := range map[string]error{
 		"Range":  second(db.Page(ctx, "Range", dynamo.Query{})),

@@ -17,6 +17,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -44,9 +45,7 @@ func TestErase(t *testing.T) {
 	database.AccessPatterns = append(database.AccessPatterns,
 		schema.AccessPattern{Name: "ListIndex", Action: schema.Query, Table: "Notes", Index: "BySize",
 			KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}}})
-	if err := database.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, database.Validate())
 	over := errors.New("the erasure is over")
 	for name, test := range map[string]struct {
 		erasure dynamo.Erasure
@@ -151,9 +150,7 @@ func TestErasuresAtOnce(t *testing.T) {
 			return err
 		})
 	}
-	if err := erasing.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, erasing.Wait())
 	removed := 0
 	for _, record := range records() {
 		if bytes.Contains(record, []byte(`"eventName":"REMOVE"`)) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
@@ -50,11 +51,7 @@ func two(t *testing.T) (platform, team *dynamo.DB, tables *dynamotest.Tables) {
 	p := extended()
 	tables = dynamotest.Open(t, p.Database)
 	as := func(function string) *dynamo.DB {
-		db, err := tables.As(p, function)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return db
+		return must.Get(tables.As(p, function))(t)
 	}
 	return as("notes"), as("labels"), tables
 }
@@ -86,13 +83,9 @@ func TestPutKeepsExtra(t *testing.T) {
 	platform, team, tables := two(t)
 	key := []any{"open", 1}
 	first := note{Status: "open", At: 1, Size: 7, Text: "first"}
-	if err := platform.Put(t.Context(), "Store", first, dynamo.Absent("status")); err != nil {
-		t.Fatal(err)
-	}
-	if err := team.Update(t.Context(), "Grow", key,
-		expression.Set(dynamo.Name("label"), expression.Value("blue")), none, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, platform.Put(t.Context(), "Store", first, dynamo.Absent("status")))
+	must.OK(t, team.Update(t.Context(), "Grow", key,
+		expression.Set(dynamo.Name("label"), expression.Value("blue")), none, nil))
 	second := struct {
 		Status string `dynamodbav:"status"`
 		At     int    `dynamodbav:"_at"`
@@ -105,9 +98,7 @@ func TestPutKeepsExtra(t *testing.T) {
 		},
 		"on any condition": func() error { return platform.Put(t.Context(), "Store", second, none) },
 	} {
-		if err := team.Put(t.Context(), "Store", first, none); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, team.Put(t.Context(), "Store", first, none))
 		if err := put(); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -134,9 +125,7 @@ func TestExtraIsRead(t *testing.T) {
 	platform, team, _ := two(t)
 	written := map[string]any{"status": "open", "_at": 1, "a.b": "x", "label": `<"é>`, "rank": 2.5, "done": true,
 		"secret": "s"}
-	if err := team.Put(t.Context(), "Store", written, none); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, team.Put(t.Context(), "Store", written, none))
 	const want = `{"label":"<\"é>","rank":2.5,"done":true}`
 	check := func(how string, got shownNote, err error) {
 		t.Helper()
@@ -160,18 +149,13 @@ func TestExtraIsRead(t *testing.T) {
 		t.Errorf("a write that is refused: got %v, want the item as it is read", err)
 	}
 	got.Text = "y"
-	if err := platform.Put(t.Context(), "Store", got, none); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, platform.Put(t.Context(), "Store", got, none))
 	for _, item := range stored(t, platform, "open") {
 		if text(item["secret"]) != "s" || text(item["a.b"]) != "y" {
 			t.Errorf("after a write of what was read the table has %v", item)
 		}
 	}
-	body, err := json.Marshal(struct{ A, B shownNote }{got, got})
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(json.Marshal(struct{ A, B shownNote }{got, got}))(t)
 	var inlined struct {
 		A, B map[string]any
 	}
@@ -185,9 +169,7 @@ func TestExtraIsRead(t *testing.T) {
 func TestExtraIsWritten(t *testing.T) {
 	t.Parallel()
 	platform, team, _ := two(t)
-	if err := platform.Put(t.Context(), "Store", note{Status: "open", At: 1}, none); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, platform.Put(t.Context(), "Store", note{Status: "open", At: 1}, none))
 	set := func(name string, value any) expression.UpdateBuilder {
 		return expression.Set(dynamo.Name(name), expression.Value(value))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
@@ -60,9 +61,7 @@ func TestSeveralKeyAttributes(t *testing.T) {
 				Writes: []schema.Write{{Table: "Visits", Action: schema.PutItem}}},
 		},
 	}
-	if err := database.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, database.Validate())
 	db := dynamotest.Open(t, database)
 	db.Recorder.PageSize = 1
 	for _, v := range []visit{
@@ -70,10 +69,8 @@ func TestSeveralKeyAttributes(t *testing.T) {
 		{"d", "acme", 1, 2025, "Rome"},
 		{"e", "acme", 2, 2025, "Rome"}, {"f", "other", 1, 2025, "Rome"},
 	} {
-		if err := db.Transact(t.Context(), "Add",
-			dynamo.Put("Visits", v, expression.AttributeNotExists(expression.Name("id")))); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, db.Transact(t.Context(), "Add",
+			dynamo.Put("Visits", v, expression.AttributeNotExists(expression.Name("id")))))
 	}
 	for pattern, test := range map[string]struct {
 		values []any
@@ -90,9 +87,7 @@ func TestSeveralKeyAttributes(t *testing.T) {
 					t.Fatal(err)
 				}
 				var v visit
-				if err := attributevalue.UnmarshalMap(item, &v); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, attributevalue.UnmarshalMap(item, &v))
 				got = append(got, v.ID)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {

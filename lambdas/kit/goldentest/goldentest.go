@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 var update = flag.Bool("update", false, "write the files that the tests compare, in place of the comparison")
@@ -29,10 +31,7 @@ func Check(t testing.TB, file string, want []byte) {
 		}
 		return
 	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(os.ReadFile(file))(t)
 	if diff := cmp.Diff(strings.Split(string(got), "\n"), strings.Split(string(want), "\n")); diff != "" {
 		t.Errorf("%s is not what the test makes: run it with -update (- file, + test):\n%s", file, diff)
 	}

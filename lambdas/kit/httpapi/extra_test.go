@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
@@ -66,9 +67,7 @@ func TestExtra(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(get(of("Thing"), "/document").Body.Bytes(), &document); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(get(of("Thing"), "/document").Body.Bytes(), &document))
 	form := document.Components.Schemas["Thing"]
 	for name, want := range map[string]string{
 		"label":  `{"description":"About label","maxLength":9,"type":"string"}`,

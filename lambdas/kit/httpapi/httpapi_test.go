@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/problem"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
@@ -50,10 +51,7 @@ func one(method, path string) schema.Platform {
 
 func documentOf(t *testing.T, s *httpapi.Server) httpapitest.Document {
 	t.Helper()
-	body, err := s.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(s.Document())(t)
 	return httpapitest.Parse(t, body)
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -82,10 +83,7 @@ func TestCountWhileReading(t *testing.T) {
 			db, wire := dynamotest.Refused(t, database, nil)
 			read := make(chan struct{})
 			var log strings.Builder
-			logger, err := kit.NewLogger(&log, "", "test")
-			if err != nil {
-				t.Fatal(err)
-			}
+			logger := must.Get(kit.NewLogger(&log, "", "test"))(t)
 			api := club(late(read, test.counted), logger, func(ctx context.Context, _ request) (none, error) {
 				var item map[string]any
 				if _, err := db.Get(ctx, "Read", &item, "x"); err != nil {

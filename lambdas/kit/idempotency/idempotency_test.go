@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -147,9 +148,7 @@ func (s *till) times(t testing.TB, order string) int {
 	var stored struct {
 		Placed int `dynamodbav:"placed"`
 	}
-	if _, err := s.Get(context.Background(), "GetOrder", &stored, order); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Get(context.Background(), "GetOrder", &stored, order))(t)
 	return stored.Placed
 }
 
@@ -322,9 +321,7 @@ func TestSettle(t *testing.T) {
 		t.Parallel()
 		s := open(t)
 		claim := s.claim(t, "key")
-		if err := s.keys.Settle(t.Context(), claim, refusal); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.keys.Settle(t.Context(), claim, refusal))
 		if kept, ok := claim.Kept(); !ok || kept.Status != refusal.Status {
 			t.Errorf("got %v, %v kept", kept, ok)
 		}
@@ -338,9 +335,7 @@ func TestSettle(t *testing.T) {
 		s := open(t)
 		claim := s.claim(t, "key")
 		s.mustPlace(t, "1", claim)
-		if err := s.keys.Settle(t.Context(), claim, refusal); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.keys.Settle(t.Context(), claim, refusal))
 		s.wantReplay(t, "key", created)
 	})
 	t.Run("ErrClaimLost/KeyGone", func(t *testing.T) {
@@ -372,9 +367,7 @@ func TestRelease(t *testing.T) {
 	// A request whose time is up needs it most.
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.keys.Release(done, first); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, s.keys.Release(done, first))
 	if err := place(t.Context(), s.DB, "1", created, first); !errors.Is(err, idempotency.ErrClaimLost) {
 		t.Errorf("work after the release: got %v; want ErrClaimLost", err)
 	}
@@ -403,9 +396,7 @@ func TestBodies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			response := idempotency.Response{Status: 200, Body: body}
-			if err := s.keys.Settle(t.Context(), s.claim(t, name), response); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.keys.Settle(t.Context(), s.claim(t, name), response))
 			s.wantReplay(t, name, response)
 		})
 	}
@@ -418,9 +409,7 @@ func TestTransact(t *testing.T) {
 	t.Run("WithoutClaim", func(t *testing.T) {
 		t.Parallel()
 		s := open(t)
-		if err := idempotency.Transact(t.Context(), s.DB, "PlaceOrder", nil, placed("1", always)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, idempotency.Transact(t.Context(), s.DB, "PlaceOrder", nil, placed("1", always)))
 		if n := s.times(t, "1"); n != 1 || idempotency.ClaimFrom(t.Context()) != nil {
 			t.Errorf("placed %d times", n)
 		}
@@ -442,9 +431,7 @@ func TestTransact(t *testing.T) {
 			t.Error("the write whose condition does not hold is not among the failed")
 		}
 		// The work may be retried in another way under the same claim, once.
-		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", always)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", always)))
 		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", always)); err == nil ||
 			s.times(t, "1") != 1 {
 			t.Errorf("a second answer: got %v, and the order placed %d times", err, s.times(t, "1"))
@@ -481,9 +468,7 @@ func TestTransact(t *testing.T) {
 		other := s.claim(t, "other").Key()
 		writes := []dynamo.Write{placed("1", always),
 			dynamo.Update("Keys", other, expression.Set(expression.Name("claim"), expression.Value("mine")), always)}
-		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, writes[:1]...); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, writes[:1]...))
 		// The caller's array behind the writes that it passed has not changed.
 		if err := s.DB.Transact(t.Context(), "PlaceOrder", writes...); err != nil || s.times(t, "1") != 2 {
 			t.Errorf("the caller's writes: %v, placed %d times", err, s.times(t, "1"))
@@ -855,9 +840,7 @@ func TestWithWriteOfAnother(t *testing.T) {
 			t.Errorf("%s, another request: got %v", name, err)
 		}
 		kept := idempotency.Response{Status: 409, Body: []byte("kept")}
-		if err := s.keys.Settle(t.Context(), s.claim(t, name+" done"), kept); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, s.keys.Settle(t.Context(), s.claim(t, name+" done"), kept))
 		wantReplayed(t, name+", after the answer", kept)(do(name+" done", string(request), test.work))
 		if after := written(); after != before {
 			t.Errorf("%s: %d writes without a claim", name, after-before)

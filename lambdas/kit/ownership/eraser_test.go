@@ -14,6 +14,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
@@ -53,10 +54,7 @@ func TestEraser(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var output bytes.Buffer
-			log, err := kit.NewLogger(&output, "", "eraser")
-			if err != nil {
-				t.Fatal(err)
-			}
+			log := must.Get(kit.NewLogger(&output, "", "eraser"))(t)
 			var failures triggertest.Queue
 			var erased []string
 			eraser := ownership.Eraser[string]{
@@ -81,15 +79,10 @@ func TestEraser(t *testing.T) {
 				Metrics: &kit.Metrics{Namespace: "test", Function: "eraser", Writer: &output},
 				Names:   []string{"Erased", "Failed"},
 			}
-			answer, err := kit.NewResponder(log, eraser.Handle).Invoke(t.Context(),
-				[]byte(`{"Records":[`+strings.Join(test.records, ",")+`]}`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			answer := must.Get(kit.NewResponder(log, eraser.Handle).Invoke(t.Context(),
+				[]byte(`{"Records":[`+strings.Join(test.records, ",")+`]}`)))(t)
 			var response events.DynamoDBEventResponse
-			if err := json.Unmarshal(answer, &response); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal(answer, &response))
 			var again []string
 			for _, failure := range response.BatchItemFailures {
 				again = append(again, failure.ItemIdentifier)

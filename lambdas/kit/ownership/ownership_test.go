@@ -15,6 +15,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -67,9 +68,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	if err := board().Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, board().Validate())
 	w := &world{t: t, tables: dynamotest.Open(t, board().Database)}
 	type row = map[string]any
 	for _, person := range []string{"ann", "bob"} {
@@ -91,10 +90,7 @@ func newWorld(t *testing.T) *world {
 // deletion is that of ann, whose account says that it goes on.
 func (w *world) deletion() ownership.Deletion {
 	w.t.Helper()
-	db, err := w.tables.As(board(), "eraser")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	db := must.Get(w.tables.As(board(), "eraser"))(w.t)
 	return ownership.Deletion{DB: db, Owned: board().Owned, Person: "ann",
 		Hooks: map[string]func(context.Context) (bool, error){
 			"hooked": func(context.Context) (bool, error) { w.hooked++; return true, nil }},
@@ -221,10 +217,7 @@ func TestEraseLimit(t *testing.T) {
 			func(o schema.Owned) bool { return o.Name == "notes" })
 		made := 0
 		for complete := false; !complete; made++ {
-			var err error
-			if complete, err = deletion.Erase(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			complete = must.Get(deletion.Erase(t.Context()))(t)
 		}
 		if made != calls {
 			t.Errorf("limit %d: made %d calls; want %d", limit, made, calls)

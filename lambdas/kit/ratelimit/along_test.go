@@ -12,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/historytest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -36,9 +37,7 @@ func (s shared) counter() *ratelimit.Counter {
 
 func (s shared) item(t *testing.T, caller string) (item sharedItem) {
 	t.Helper()
-	if _, err := s.DB.Get(t.Context(), "Get", &item, "CALLER#"+caller); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.DB.Get(t.Context(), "Get", &item, "CALLER#"+caller))(t)
 	return item
 }
 
@@ -140,13 +139,10 @@ func TestAlongWrites(t *testing.T) {
 		want  int
 	}{{first, 0, 1}, {first, 0, 1}, {second, 0, 2}, {second, 0, 1}, {first, time.Hour, 1}, {second, time.Hour, 2}} {
 		call, got := test.Along(asks(10), "writer", start.Add(test.after)), 0
-		err := call.With(func(counting ratelimit.Counting) (int, error) {
+		must.OK(t, call.With(func(counting ratelimit.Counting) (int, error) {
 			got++
 			return s.write(t, "writer", counting, expression.UpdateBuilder{}, dynamo.Absent("never"))
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		s.Recorder.Requests()
 		if _, err := call.Count(t.Context()); err != nil || len(s.Recorder.Requests()) > 0 {
 			t.Errorf("call %d: it was counted again, %v", i, err)
@@ -210,10 +206,8 @@ func TestAlongExpires(t *testing.T) {
 		"later": {end + 1, end + 1}} {
 		if test.had != 0 {
 			update := expression.Set(dynamo.Name("expires_at"), expression.Value(test.had))
-			if err := s.DB.Update(t.Context(), "TakePlace", []any{"CALLER#" + name}, update,
-				expression.ConditionBuilder{}, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, s.DB.Update(t.Context(), "TakePlace", []any{"CALLER#" + name}, update,
+				expression.ConditionBuilder{}, nil))
 		}
 		for i := range 2 {
 			_, err := s.counter().CountRequest(t.Context(), asks(10), name, start)

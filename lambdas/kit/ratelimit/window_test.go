@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // model is a counter in a table, the instances that count in it, and an exact count of the calls that they allowed.
@@ -126,10 +128,7 @@ func TestWritesPerRead(t *testing.T) {
 		}
 		table.WriteString("\n")
 	}
-	page, err := os.ReadFile("../../../docs/reference/costs/askahuman.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../../docs/reference/costs/askahuman.md"))(t)
 	if !strings.Contains(string(page), table.String()) {
 		t.Errorf("docs/reference/costs/askahuman.md does not have these lines:\n%s", table.String())
 	}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
@@ -125,10 +126,7 @@ func TestBudget(t *testing.T) {
 		made := 0
 		var ends []func(retry.Outcome)
 		begin := func() {
-			end, err := b.Begin()
-			if err != nil {
-				t.Fatal(err)
-			}
+			end := must.Get(b.Begin())(t)
 			made++
 			ends = append(ends, end)
 		}

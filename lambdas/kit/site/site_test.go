@@ -12,6 +12,7 @@ import (
 
 	"github.com/andybalholm/brotli"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/site"
 )
 
@@ -38,10 +39,7 @@ var documents = map[string]string{"/": "index.html", "/q/{id}": "index.html", "/
 // serve returns what a page answers to a request.
 func serve(t *testing.T, c site.Config) func(path string, header ...string) *http.Response {
 	t.Helper()
-	page, err := site.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(site.New(c))(t)
 	mux := http.NewServeMux()
 	page.Register(mux)
 	return func(path string, header ...string) *http.Response {
@@ -57,10 +55,7 @@ func serve(t *testing.T, c site.Config) func(path string, header ...string) *htt
 
 func text(t *testing.T, r io.Reader) string {
 	t.Helper()
-	content, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(io.ReadAll(r))(t)
 	return string(content)
 }
 
@@ -128,10 +123,7 @@ func TestAssets(t *testing.T) {
 		if got := response.Header.Get("Content-Encoding") == "gzip"; got != packed {
 			t.Errorf("%s: compressed: got %v, want %v", name, got, packed)
 		} else if packed {
-			var err error
-			if body, err = gzip.NewReader(body); err != nil {
-				t.Fatal(err)
-			}
+			body = must.Get(gzip.NewReader(body))(t)
 		}
 		if got, want := text(t, body), string(files()[name].Data); got != want {
 			t.Errorf("%s: got %.60s, want %.60s", name, got, want)
@@ -179,10 +171,7 @@ func TestConditions(t *testing.T) {
 // A document with another status than 200 is whole for every browser, and kept by none.
 func TestAnswer(t *testing.T) {
 	t.Parallel()
-	page, err := site.New(config())
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(site.New(config()))(t)
 	r := httptest.NewRequest(http.MethodGet, "/nowhere", nil)
 	r.Header.Set("If-None-Match", "*")
 	w := httptest.NewRecorder()

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 )
@@ -21,11 +22,8 @@ func TestEachOfAQueue(t *testing.T) {
 	t.Parallel()
 	var event trigger.Records
 	for i, item := range []string{"good", "unfinished", "unreadable"} {
-		body, err := json.Marshal(map[string]string{"eventSource": "aws:sqs", "messageId": "m" + item,
-			"receiptHandle": "r" + item, "body": string(record(fmt.Sprint(i), item))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := must.Get(json.Marshal(map[string]string{"eventSource": "aws:sqs", "messageId": "m" + item,
+			"receiptHandle": "r" + item, "body": string(record(fmt.Sprint(i), item))}))(t)
 		event.Records = append(event.Records, body)
 	}
 	if changes := event.Changes(); len(changes) != 3 || trigger.Text(changes[1].Keys, "PK") != "unfinished" {

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/queue"
 )
@@ -68,7 +69,7 @@ func TestMessages(t *testing.T) {
 	}}
 	var together sync.WaitGroup
 	together.Add(len(event.Records))
-	response, err := b.Each(t.Context(), event, func(_ context.Context, m events.SQSMessage) error {
+	response := must.Get(b.Each(t.Context(), event, func(_ context.Context, m events.SQSMessage) error {
 		together.Done()
 		together.Wait()
 		after := map[string]time.Duration{"later": time.Minute, "sooner": time.Minute, "never": 24 * time.Hour}
@@ -82,10 +83,7 @@ func TestMessages(t *testing.T) {
 			return fmt.Errorf("it is no message: %w", trigger.ErrHopeless)
 		}
 		return errors.New("failed")
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if diff := cmp.Diff([]string{"hopeless: it is no message: no further attempt can succeed"}, givenUp); diff != "" ||
 		!last["hopeless"] {
 		t.Errorf("given up (-want +got):\n%s", diff)

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/smithy-go"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
@@ -140,13 +141,10 @@ func TestPatience(t *testing.T) {
 	b := &trigger.Stream{Failures: &queue, Log: silent, Clock: func() time.Time { return now }}
 	attempt := func(err error) []string {
 		failure = err
-		response, err := b.Each(t.Context(), batchOf("a"),
+		response := must.Get(b.Each(t.Context(), batchOf("a"),
 			func(context.Context, events.DynamoDBStreamRecord) error {
 				return failure
-			})
-		if err != nil {
-			t.Fatal(err)
-		}
+			}))(t)
 		return left(response)
 	}
 	for range 2 {

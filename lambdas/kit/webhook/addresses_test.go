@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 )
 
@@ -163,10 +164,7 @@ func FuzzCheckURL(f *testing.F) {
 			strings.Contains(text, "@") && !strings.Contains(text[8:], "/") && !strings.Contains(text, "?") {
 			t.Errorf("%q is allowed", text)
 		}
-		u, err := url.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(url.Parse(text))(t)
 		host := strings.TrimSuffix(u.Hostname(), ".")
 		if address, err := netip.ParseAddr(host); err == nil {
 			if (webhook.Addresses{}).Check(address) != nil {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 )
 
@@ -154,10 +155,7 @@ func TestPostBounds(t *testing.T) {
 // names is a DNS server that answers each question for an IPv4 address with the next of its answers.
 func names(t *testing.T, answers ...string) *net.Resolver {
 	t.Helper()
-	server, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must.Get(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { server.Close() })
 	go func() {
 		query := make([]byte, 1500)

@@ -11,16 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 )
 
 func secret(t *testing.T, text string) webhook.Secret {
 	t.Helper()
-	s, err := webhook.ParseSecret(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(webhook.ParseSecret(text))(t)
 }
 
 // The values are those of the specification and of its libraries.

@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -69,19 +70,14 @@ func (w *World) Beside(t testing.TB, function string) *dynamo.DB {
 
 func as(t testing.TB, db *dynamo.DB, platform schema.Platform, function string) *dynamo.DB {
 	t.Helper()
-	db, err := db.As(platform, function)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db = must.Get(db.As(platform, function))(t)
 	return db
 }
 
 // Items returns all items of a table.
 func (w *World) Items(t testing.TB, table string) (items []map[string]any) {
 	t.Helper()
-	if err := attributevalue.UnmarshalListOfMaps(w.Stored(t, table), &items); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, attributevalue.UnmarshalListOfMaps(w.Stored(t, table), &items))
 	return items
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
@@ -29,20 +30,14 @@ import (
 func TestNoRouteWithoutAccount(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
-	initial, err := lexicons.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	initial := must.Get(lexicons.Initial())(t)
 	log := slog.New(slog.DiscardHandler)
 	w.Know(initial...)
 	w.Language, w.VotesToApprove = w.Lexicon, 1
 	handler := api.Handler(w.Service, httpapi.Config{Idempotency: httpapi.Idempotency{Keys: w.Keys()},
 		Limiter: httpapitest.Unlimited{}, Log: log, Clock: w.Read})
 	ann := w.Premium(t, "ann")
-	translated, err := w.Translate(t.Context(), ann, lingible.TranslationInput{Text: "no cap"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	translated := must.Get(w.Translate(t.Context(), ann, lingible.TranslationInput{Text: "no cap"}))(t)
 	send := func(method, path, body string, signedIn time.Time) (status int, code string) {
 		r := httptest.NewRequest(method, strings.NewReplacer("{id}", translated.ID, "{submission_id}",
 			uuid.NewString()).Replace(path), strings.NewReader(body))
@@ -72,9 +67,7 @@ func TestNoRouteWithoutAccount(t *testing.T) {
 		for _, table := range lingible.Platform().Database.Tables {
 			for _, item := range w.Items(t, table.Name) {
 				var read map[string]any
-				if err := attributevalue.UnmarshalMap(item, &read); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, attributevalue.UnmarshalMap(item, &read))
 				items = append(items, fmt.Sprint(table.Name, read))
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
@@ -18,9 +19,7 @@ func TestTermPattern(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(suite(t).Document, &document); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(suite(t).Document, &document))
 	// Go writes characters otherwise than JSON Schema does.
 	pattern := regexp.MustCompile(`\\u([0-9a-f]{4})`).ReplaceAllString(
 		document.Components.Schemas["Proposal"].Properties["slang_term"].Pattern, `\x{$1}`)

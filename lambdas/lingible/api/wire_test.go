@@ -14,6 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
@@ -58,10 +59,7 @@ func TestRefusedTranslation(t *testing.T) {
 	w := lingibletest.New(t)
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	initial, err := lexicons.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	initial := must.Get(lexicons.Initial())(t)
 	w.Know(initial...)
 	w.Language, w.Log = w.Lexicon, logger
 	ann := w.Premium(t, "ann")

@@ -13,6 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema/model"
@@ -38,18 +39,11 @@ func open(t *testing.T, environment kit.Environment) *Language {
 	plain := func(text string, pos lingible.PartOfSpeech) *lingible.Plain {
 		return &lingible.Plain{Text: text, PartOfSpeech: pos}
 	}
-	embedded, err := language.New([]lingible.Entry{
+	embedded := must.Get(language.New([]lingible.Entry{
 		{Term: fire.Term, Gloss: fire.Meaning, Plain: plain(fire.Plain, lingible.Adjective)},
 		{Term: "rizz", Plain: plain("charm", lingible.Noun)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := Open(environment, embedded)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	}))(t)
+	return must.Get(Open(environment, embedded))(t)
 }
 
 // operations are the three questions, with a text of a user in each place that one has.
@@ -201,9 +195,7 @@ func TestTermsToSlang(t *testing.T) {
 func TestAskedToValidate(t *testing.T) {
 	t.Parallel()
 	server := conversetest.Start(t, conversetest.Says(goodVerdict, "end_turn"))
-	if _, err := operations(`a "}`)["Validate"](t.Context(), open(t, server.Environment(nil))); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(operations(`a "}`)["Validate"](t.Context(), open(t, server.Environment(nil))))(t)
 	if err := server.CheckAsked(converse.Question{System: validatePrompt, MaxTokens: 1024,
 		Data: lingible.Proposal{Term: `a "}`, Meaning: `a "}2`, Example: `a "}3`, Context: `a "}4`}}); err != nil {
 		t.Error(err)

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // Slang of the net and of the United States is read as slang, and the same words in their ordinary sense stay, without
@@ -31,10 +33,7 @@ func TestHomonyms(t *testing.T) {
 // Homonyms are protected by three sentences in which they are ordinary words, or more.
 func TestHomonymsWithSentences(t *testing.T) {
 	t.Parallel()
-	table, err := os.ReadFile("words.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(os.ReadFile("words.txt"))(t)
 	var ordinary []string
 	for _, file := range []string{"homonyms", "senses-tuned", "senses-held-out"} {
 		for _, p := range pairs(t, "testdata/"+file+".txt") {

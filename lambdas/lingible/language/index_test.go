@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -22,14 +23,8 @@ func live(index []byte) *language.Live {
 // TestIndexOfQuiz: the quiz finds the terms that it asks about by difficulty and category, and no others.
 func TestIndexOfQuiz(t *testing.T) {
 	t.Parallel()
-	entries, err := lexicons.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
-	built, err := language.Build(entries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(lexicons.Initial())(t)
+	built := must.Get(language.Build(entries))(t)
 	l := live(built)
 	for _, difficulty := range append(lingible.Difficulties(), "") {
 		for _, category := range append(lingible.Categories(), "") {
@@ -56,10 +51,7 @@ func TestIndexOfQuiz(t *testing.T) {
 
 // FuzzIndex: a spoiled index is an error, and never a panic.
 func FuzzIndex(f *testing.F) {
-	built, err := language.Build(terms("flex"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	built := must.Get(language.Build(terms("flex")))(f)
 	f.Add(built)
 	f.Add(built[:len(built)-1])
 	f.Add([]byte("lexicon2"))

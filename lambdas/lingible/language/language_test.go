@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -30,10 +31,7 @@ type pair struct {
 // lines are the lines of a file, without comments.
 func lines(t testing.TB, file string) (all []string) {
 	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(file))(t)
 	defer f.Close()
 	scan := bufio.NewScanner(f)
 	for scan.Scan() {
@@ -41,9 +39,7 @@ func lines(t testing.TB, file string) (all []string) {
 			all = append(all, line)
 		}
 	}
-	if err := scan.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, scan.Err())
 	return all
 }
 
@@ -66,20 +62,13 @@ func pairs(t testing.TB, file string) (all []pair) {
 // initial is the language over the terms that Lingible begins with.
 func initial(t testing.TB) *language.Language {
 	t.Helper()
-	entries, err := lexicons.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(lexicons.Initial())(t)
 	return languageOf(t, entries)
 }
 
 func languageOf(t testing.TB, entries []lingible.Entry) *language.Language {
 	t.Helper()
-	l, err := language.New(entries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return must.Get(language.New(entries))(t)
 }
 
 // entry is a term with a plain text, as it is used by most.
@@ -557,10 +546,7 @@ func FuzzLanguage(f *testing.F) {
 // Every term is found in all of its own examples, in at least 98 per cent of them as slang and not as an ordinary word.
 func TestOwnExamples(t *testing.T) {
 	t.Parallel()
-	entries, err := lexicons.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(lexicons.Initial())(t)
 	l := languageOf(t, entries)
 	found, all := 0, 0
 	for _, e := range entries {
@@ -583,10 +569,7 @@ func TestOwnExamples(t *testing.T) {
 // does.
 func TestValidateRealTerms(t *testing.T) {
 	t.Parallel()
-	entries, err := lexicons.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(lexicons.Initial())(t)
 	var known, others []lingible.Entry
 	for i, e := range entries {
 		if i%2 == 0 {
@@ -642,10 +625,7 @@ func BenchmarkTranslate(b *testing.B) {
 
 // Building an index is what the exporter does, and opening it what a function does at its start.
 func BenchmarkIndex(b *testing.B) {
-	initial, err := lexicons.Initial()
-	if err != nil {
-		b.Fatal(err)
-	}
+	initial := must.Get(lexicons.Initial())(b)
 	for _, times := range []int{1, 20} {
 		var entries []lingible.Entry
 		for n := range times {
@@ -660,18 +640,14 @@ func BenchmarkIndex(b *testing.B) {
 		var built []byte
 		b.Run(fmt.Sprintf("build %d terms", len(entries)), func(b *testing.B) {
 			for b.Loop() {
-				if built, err = language.Build(entries); err != nil {
-					b.Fatal(err)
-				}
+				built = must.Get(language.Build(entries))(b)
 			}
 			b.ReportMetric(float64(len(built))/1e6, "MB")
 		})
 		b.Run(fmt.Sprintf("open %d terms and translate", len(entries)), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := live(built).Translate(b.Context(),
-					lingible.TranslationInput{Text: "No cap, that burger is bussin."}); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(live(built).Translate(b.Context(),
+					lingible.TranslationInput{Text: "No cap, that burger is bussin."}))(b)
 			}
 		})
 	}

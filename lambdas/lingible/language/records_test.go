@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // More records than fit into memory come in their order, and those of a text together.
@@ -20,9 +22,7 @@ func TestRecords(t *testing.T) {
 		sorted.add(r)
 		r.number = uint64(len(want) + 1)
 		want = append(want, r)
-		if err := sorted.spilled(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, sorted.spilled())
 	}
 	if len(sorted.runs) != 3 || len(sorted.added) != 7 {
 		t.Errorf("got %d runs and %d records in memory", len(sorted.runs), len(sorted.added))

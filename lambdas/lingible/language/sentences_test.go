@@ -11,6 +11,7 @@ import (
 
 	"github.com/kljensen/snowball/english"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -241,10 +242,7 @@ func measure(l *language.Language, regions map[string][]string, s sentences, tel
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	l := initial(t)
-	entries, err := lexicons.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(lexicons.Initial())(t)
 	regions := map[string][]string{}
 	for _, e := range entries {
 		regions[e.Slug()] = e.Regions

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
@@ -102,10 +103,7 @@ func TestInitial(t *testing.T) {
 // in it, and is part of no gloss.
 func TestWrongAnswers(t *testing.T) {
 	t.Parallel()
-	initial, err := Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	initial := must.Get(Initial())(t)
 	wrong, err := WrongAnswers()
 	if err != nil || len(wrong) != 9 {
 		t.Fatalf("got %d pools, %v; want 9", len(wrong), err)
@@ -140,10 +138,7 @@ func TestReadErr(t *testing.T) {
 		copied := fstest.MapFS{}
 		for _, c := range lingible.Categories() {
 			name := string(c) + ".json"
-			data, err := fs.ReadFile(files, name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(fs.ReadFile(files, name))(t)
 			copied[name] = &fstest.MapFile{Data: data}
 		}
 		return copied

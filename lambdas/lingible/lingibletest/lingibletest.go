@@ -12,6 +12,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
@@ -42,10 +43,7 @@ func New(t testing.TB) *World {
 // schema alone.
 func Of(t testing.TB, platform schema.Platform) *World {
 	t.Helper()
-	zone, err := validate.Zone("America/Chicago")
-	if err != nil {
-		t.Fatal(err)
-	}
+	zone := must.Get(validate.Zone("America/Chicago"))(t)
 	w := &World{World: worldtest.New(t, platform, Began())}
 	t.Cleanup(func() {
 		for _, table := range platform.Database.Tables {
@@ -89,9 +87,7 @@ func (w *World) Caller(id string) service.Caller {
 func (w *World) Premium(t testing.TB, id string) service.Caller {
 	t.Helper()
 	caller := w.Caller(id)
-	if _, err := w.Upgrade(t.Context(), caller); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Upgrade(t.Context(), caller))(t)
 	return caller
 }
 

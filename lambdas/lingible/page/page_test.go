@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/goldentest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp/webapptest"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
@@ -20,10 +21,7 @@ import (
 func TestPage(t *testing.T) {
 	t.Parallel()
 	const signInURL = "https://slang.auth.eu-west-1.amazoncognito.com"
-	api, err := New(webapp.SignIn{URL: signInURL, Client: "client", Page: "https://slang.example.com/"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := must.Get(New(webapp.SignIn{URL: signInURL, Client: "client", Page: "https://slang.example.com/"}))(t)
 	p := webapptest.Page{API: api, Modules: []string{"modules", "../../kit/webapp/modules"}, Budget: 30_000}
 	p.CheckRoutes(t, lingible.With(lingible.Parts{Page: true}).Routes, "webpage", "/translate", "/trending")
 	p.CheckHeaders(t, signInURL)
@@ -43,14 +41,8 @@ func TestOperations(t *testing.T) {
 // What people see before they sign in is what the language answers.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	entries, err := lexicons.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := language.New(entries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(lexicons.Initial())(t)
+	l := must.Get(language.New(entries))(t)
 	type example struct {
 		Original string           `json:"original_text"`
 		Text     string           `json:"translated_text"`
@@ -61,10 +53,7 @@ func TestExamples(t *testing.T) {
 		{Text: "No cap, that burger is bussin."}, {Text: "He ghosted me, so I'm salty."},
 		{Text: "Honestly, I am exhausted.", Direction: lingible.ToSlang, Region: "GB"},
 	} {
-		got, err := l.Translate(t.Context(), in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(l.Translate(t.Context(), in))(t)
 		if len(got.Meanings) == 0 || len(got.Glosses) > 0 {
 			t.Errorf("%q became %+v: choose another example", in.Text, got)
 		}
@@ -73,9 +62,7 @@ func TestExamples(t *testing.T) {
 	var want bytes.Buffer
 	encoder := json.NewEncoder(&want)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(made); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, encoder.Encode(made))
 	if goldentest.Check(t, "modules/examples.json", want.Bytes()); t.Failed() {
 		t.Log("after -update, go generate embeds the examples")
 	}
@@ -84,20 +71,14 @@ func TestExamples(t *testing.T) {
 // People choose among the countries whose slang the lexicon has.
 func TestRegions(t *testing.T) {
 	t.Parallel()
-	entries, err := lexicons.Initial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(lexicons.Initial())(t)
 	var want []string
 	for _, entry := range entries {
 		want = append(want, entry.Regions...)
 	}
 	slices.Sort(want)
 	want = slices.Compact(want)
-	source, err := os.ReadFile("modules/translate.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(os.ReadFile("modules/translate.js"))(t)
 	line := regexp.MustCompile(`const regions = \[(.*)\];`).Find(source)
 	var got []string
 	for _, code := range regexp.MustCompile(`[A-Z]{2}`).FindAll(line, -1) {

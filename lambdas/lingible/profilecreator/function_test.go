@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -32,19 +33,14 @@ func TestSignUp(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
 	var output bytes.Buffer
-	log, err := kit.NewLogger(&output, "", "profilecreator")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(kit.NewLogger(&output, "", "profilecreator"))(t)
 	f := &function{service: &service.Service{DB: w.As(t, "profilecreator"), Calendar: w.Calendar}, log: log}
 	handler := kit.NewResponder(log, f.handle)
 	invoke := func(event string) {
 		t.Helper()
 		answer, err := handler.Invoke(t.Context(), []byte(event))
 		var want, got events.CognitoEventUserPoolsPostConfirmation
-		if err := errors.Join(err, json.Unmarshal([]byte(event), &want), json.Unmarshal(answer, &got)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, errors.Join(err, json.Unmarshal([]byte(event), &want), json.Unmarshal(answer, &got)))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("-event +answer:\n%s", diff)
 		}

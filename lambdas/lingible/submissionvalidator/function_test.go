@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
@@ -52,9 +53,7 @@ func TestBatch(t *testing.T) {
 				i))
 	}
 	var event trigger.Records
-	if err := json.Unmarshal([]byte(`{"Records":[`+strings.Join(records, ",")+`]}`), &event); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(`{"Records":[`+strings.Join(records, ",")+`]}`), &event))
 	var log bytes.Buffer
 	judge := &judge{}
 	failures := &triggertest.Queue{}

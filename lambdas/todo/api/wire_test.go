@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
@@ -108,9 +109,7 @@ func TestWire(t *testing.T) {
 			}
 			for _, record := range records() {
 				var change events.DynamoDBEventRecord
-				if err := json.Unmarshal(record, &change); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, json.Unmarshal(record, &change))
 				if deletion, _ := service.DeletionOf(change.Change); deletion != (service.Deletion{}) {
 					complete, err := eraser.Erase(ctx, deletion)
 					lines += fmt.Sprintln(deletion.User, "complete:", complete, err)

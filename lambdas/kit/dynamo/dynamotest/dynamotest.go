@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -54,10 +55,7 @@ func (t *Tables) Stored(tb testing.TB, table string) (items []dynamo.Item) {
 	tb.Helper()
 	pages := dynamodb.NewScanPaginator(t.Client, &dynamodb.ScanInput{TableName: &table})
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(context.WithoutCancel(tb.Context()))
-		if err != nil {
-			tb.Fatal(err)
-		}
+		page := must.Get(pages.NextPage(context.WithoutCancel(tb.Context())))(tb)
 		items = append(items, page.Items...)
 	}
 	return items
@@ -80,11 +78,7 @@ func Through(t testing.TB, client dynamo.Client, database schema.Database) *dyna
 	for _, table := range database.Tables {
 		names[table.Name] = table.Name
 	}
-	db, err := dynamo.New(client, database, names)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
+	return must.Get(dynamo.New(client, database, names))(t)
 }
 
 // over returns the tables on a wire of their own.

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // Item returns the item with that key, or nil if the table has none. A cleanup of the test may call it, too.
@@ -21,11 +22,8 @@ func (t *Tables) Item(tb testing.TB, table string, key ...any) dynamo.Item {
 
 func (t *Tables) get(tb testing.TB, table string, key dynamo.Item) dynamo.Item {
 	tb.Helper()
-	output, err := t.Client.GetItem(context.WithoutCancel(tb.Context()),
-		&dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: new(true)})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	output := must.Get(t.Client.GetItem(context.WithoutCancel(tb.Context()),
+		&dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: new(true)}))(tb)
 	return output.Item
 }
 
@@ -33,10 +31,8 @@ func (t *Tables) get(tb testing.TB, table string, key dynamo.Item) dynamo.Item {
 func (t *Tables) Store(tb testing.TB, table string, items ...any) {
 	tb.Helper()
 	for _, item := range items {
-		if _, err := t.Client.PutItem(tb.Context(),
-			&dynamodb.PutItemInput{TableName: &table, Item: marshalled(tb, item)}); err != nil {
-			tb.Fatal(err)
-		}
+		must.Get(t.Client.PutItem(tb.Context(),
+			&dynamodb.PutItemInput{TableName: &table, Item: marshalled(tb, item)}))(tb)
 	}
 }
 
@@ -51,24 +47,17 @@ func (t *Tables) Set(tb testing.TB, table string, key []any, attributes map[stri
 			update = update.Set(expression.Name(name), expression.Value(value))
 		}
 	}
-	built, err := expression.NewBuilder().WithUpdate(update).Build()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if _, err := t.Client.UpdateItem(tb.Context(), &dynamodb.UpdateItemInput{TableName: &table,
+	built := must.Get(expression.NewBuilder().WithUpdate(update).Build())(tb)
+	must.Get(t.Client.UpdateItem(tb.Context(), &dynamodb.UpdateItemInput{TableName: &table,
 		Key: t.key(tb, table, key), UpdateExpression: built.Update(), ExpressionAttributeNames: built.Names(),
-		ExpressionAttributeValues: built.Values()}); err != nil {
-		tb.Fatal(err)
-	}
+		ExpressionAttributeValues: built.Values()}))(tb)
 }
 
 // Remove removes the item with that key, as time to live does.
 func (t *Tables) Remove(tb testing.TB, table string, key ...any) {
 	tb.Helper()
-	if _, err := t.Client.DeleteItem(tb.Context(),
-		&dynamodb.DeleteItemInput{TableName: &table, Key: t.key(tb, table, key)}); err != nil {
-		tb.Fatal(err)
-	}
+	must.Get(t.Client.DeleteItem(tb.Context(),
+		&dynamodb.DeleteItemInput{TableName: &table, Key: t.key(tb, table, key)}))(tb)
 }
 
 // key returns the key of an item of the table.
@@ -91,10 +80,7 @@ func marshalled(tb testing.TB, value any) dynamo.Item {
 			own[name] = attribute
 		}
 	}
-	item, err := attributevalue.MarshalMap(value)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	item := must.Get(attributevalue.MarshalMap(value))(tb)
 	maps.Copy(item, own)
 	return item
 }

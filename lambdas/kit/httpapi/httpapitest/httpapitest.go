@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/openapi"
 )
@@ -42,10 +43,7 @@ func Once(platform schema.Platform) func(testing.TB) Document {
 	return func(t testing.TB) Document {
 		t.Helper()
 		once.Do(func() {
-			body, err := openapi.Document(platform)
-			if err != nil {
-				t.Fatal(err)
-			}
+			body := must.Get(openapi.Document(platform))(t)
 			parsed = Parse(t, body)
 		})
 		return parsed

@@ -21,6 +21,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/goldentest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 )
 
@@ -75,19 +76,14 @@ type Script struct {
 // Run makes the requests of a file.
 func (s Script) Run(t *testing.T, file string) {
 	t.Helper()
-	before, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(os.ReadFile(file))(t)
 	r := running{Script: s, t: t}
 	for block := range strings.SplitSeq(strings.TrimRight(string(before), "\n"), "\n\n") {
 		r.block(block)
 	}
 	got := strings.TrimRight(r.after.String(), "\n") + "\n"
 	if goldentest.Update() {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(got), 0o644))
 		return
 	}
 	if found := diff.Diff(strings.Split(string(before), "\n"), strings.Split(got, "\n")); found != "" {
@@ -352,15 +348,10 @@ func SameAsFile(t *testing.T, file string, document []byte) {
 	t.Helper()
 	got := lines.ReplaceAll(bytes.TrimSpace(document), []byte("\n$0"))
 	if goldentest.Update() {
-		if err := os.WriteFile(file, append(got, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, append(got, '\n'), 0o644))
 		return
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(file))(t)
 	if found := diff.Diff(strings.Split(strings.TrimSpace(string(want)), "\n"),
 		strings.Split(string(got), "\n")); found != "" {
 		t.Errorf("%s (-file +run):\n%s", file, found)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/problem"
@@ -507,9 +508,7 @@ func (s Suite) Fuzz(f *testing.F, more ...string) {
 			t.Fatalf("the invocation failed: %v", err)
 		}
 		var response events.APIGatewayV2HTTPResponse
-		if err := json.Unmarshal(answer, &response); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(answer, &response))
 		if response.StatusCode >= 500 || response.StatusCode != http.StatusNoContent &&
 			!json.Valid([]byte(response.Body)) {
 			t.Errorf("got %+v", response)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -21,9 +22,7 @@ func Named(tb testing.TB, tables *dynamotest.Tables, platform schema.Platform, p
 	for _, table := range platform.Database.Tables {
 		for _, item := range tables.Stored(tb, table.Name) {
 			var values map[string]any
-			if err := attributevalue.UnmarshalMap(item, &values); err != nil {
-				tb.Fatal(err)
-			}
+			must.OK(tb, attributevalue.UnmarshalMap(item, &values))
 			isLeft := slices.ContainsFunc(platform.Owned, func(o schema.Owned) bool {
 				return o.Kind == schema.LeaveOwned && o.Table == table.Name &&
 					strings.HasPrefix(dynamo.Text(item, table.Key.Partition), o.Partition)

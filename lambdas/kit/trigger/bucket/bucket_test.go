@@ -18,6 +18,7 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // served returns a bucket of a server that speaks S3. refuse answers in its stead
@@ -25,9 +26,7 @@ import (
 func served(t *testing.T, refuse func(http.ResponseWriter, *http.Request) bool) *Bucket {
 	t.Helper()
 	backend := s3mem.New()
-	if err := backend.CreateBucket("lake"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, backend.CreateBucket("lake"))
 	handler := gofakes3.New(backend).Server()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if refuse != nil && refuse(w, r) {
@@ -61,9 +60,7 @@ func TestBucket(t *testing.T) {
 	content := make([]byte, 100_000)
 	_, _ = rand.Read(content)
 	for _, body := range [][]byte{[]byte("before"), content} {
-		if err := b.Put(t.Context(), key, bytes.NewReader(body)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, b.Put(t.Context(), key, bytes.NewReader(body)))
 	}
 	for _, part := range [][2]int64{{0, 100_000}, {0, 1}, {99_992, 8}, {5000, 0}} {
 		got, err := b.Get(t.Context(), key, part[0], part[1])
@@ -87,9 +84,7 @@ func TestBucket(t *testing.T) {
 		t.Errorf("listed %v", got)
 	}
 	for range 2 {
-		if err := b.Delete(t.Context(), key); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, b.Delete(t.Context(), key))
 	}
 	if _, err := b.Get(t.Context(), key, 0, 1); !errors.Is(err, ErrNoObject) {
 		t.Errorf("an object that is not there: %v", err)
@@ -108,9 +103,7 @@ func TestListPages(t *testing.T) {
 	})
 	const n = 1100
 	for i := range n {
-		if err := b.Put(t.Context(), fmt.Sprintf("events/%04d", i), strings.NewReader("x")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, b.Put(t.Context(), fmt.Sprintf("events/%04d", i), strings.NewReader("x")))
 	}
 	got := list(t, b, "events/")
 	for i, o := range got {
@@ -138,9 +131,7 @@ func TestBucketFails(t *testing.T) {
 		fmt.Fprint(w, `<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>`)
 		return true
 	})
-	if err := busy.Put(t.Context(), "k", strings.NewReader("body")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, busy.Put(t.Context(), "k", strings.NewReader("body")))
 	if got, err := busy.Get(t.Context(), "k", 0, 4); err != nil || string(got) != "body" {
 		t.Errorf("got %s, %v", got, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/publisher"
@@ -61,10 +62,7 @@ func recordsOf(keys ...string) (all []json.RawMessage) {
 
 func handle(t *testing.T, p *triggertest.Publisher, event trigger.Records) (failed []string) {
 	t.Helper()
-	answer, err := p.Handle(t.Context(), event)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(p.Handle(t.Context(), event))(t)
 	for _, failure := range answer.BatchItemFailures {
 		failed = append(failed, failure.ItemIdentifier)
 	}

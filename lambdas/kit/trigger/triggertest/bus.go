@@ -31,6 +31,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/publisher"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -187,11 +188,9 @@ func (p *Passed) Event(t testing.TB) (event trigger.Records) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	for i, record := range p.records {
-		message, err := json.Marshal(map[string]string{"eventSource": "aws:sqs", "messageId": fmt.Sprint("message-", i),
-			"receiptHandle": fmt.Sprint("receipt-", i), "body": string(record)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		message := must.Get(json.Marshal(map[string]string{"eventSource": "aws:sqs",
+			"messageId":     fmt.Sprint("message-", i),
+			"receiptHandle": fmt.Sprint("receipt-", i), "body": string(record)}))(t)
 		event.Records = append(event.Records, message)
 	}
 	return event
@@ -228,12 +227,9 @@ func NewPublisher(platform schema.Platform, bus *Bus, mapper trigger.EventMapper
 func Stream(t testing.TB, platform schema.Platform, tables *dynamotest.Tables, table string) func() []json.RawMessage {
 	t.Helper()
 	described, _ := platform.Publishing().Database.Table(table)
-	enabled, err := tables.Client.UpdateTable(t.Context(), &dynamodb.UpdateTableInput{TableName: &table,
+	enabled := must.Get(tables.Client.UpdateTable(t.Context(), &dynamodb.UpdateTableInput{TableName: &table,
 		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true),
-			StreamViewType: types.StreamViewType(described.Stream)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			StreamViewType: types.StreamViewType(described.Stream)}}))(t)
 	arn := enabled.TableDescription.LatestStreamArn
 	options := tables.Client.Options()
 	kept := &keeping{}
@@ -241,21 +237,14 @@ func Stream(t testing.TB, platform schema.Platform, tables *dynamotest.Tables, t
 		BaseEndpoint: options.BaseEndpoint, HTTPClient: kept})
 	return func() (all []json.RawMessage) {
 		t.Helper()
-		described, err := client.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: arn})
-		if err != nil {
-			t.Fatal(err)
-		}
+		described := must.Get(client.DescribeStream(t.Context(),
+			&dynamodbstreams.DescribeStreamInput{StreamArn: arn}))(t)
 		for _, shard := range described.StreamDescription.Shards {
-			from, err := client.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{StreamArn: arn,
-				ShardId: shard.ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon})
-			if err != nil {
-				t.Fatal(err)
-			}
+			from := must.Get(client.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{StreamArn: arn,
+				ShardId: shard.ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon}))(t)
 			for next, more := from.ShardIterator, true; more && next != nil; {
-				page, err := client.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: next})
-				if err != nil {
-					t.Fatal(err)
-				}
+				page := must.Get(client.GetRecords(t.Context(),
+					&dynamodbstreams.GetRecordsInput{ShardIterator: next}))(t)
 				next, more = page.NextShardIterator, len(page.Records) > 0
 				all = append(all, kept.records(t, *arn)...)
 			}
@@ -283,21 +272,13 @@ func (k *keeping) Do(r *http.Request) (*http.Response, error) {
 func (k *keeping) records(t testing.TB, arn string) (all []json.RawMessage) {
 	t.Helper()
 	var answer struct{ Records []map[string]json.RawMessage }
-	if err := json.Unmarshal(k.answer, &answer); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(k.answer, &answer))
 	// Local engines give ARNs without an account.
 	physical, _, _ := strings.Cut(arn[strings.Index(arn, ":table/")+len(":table/"):], "/")
-	source, err := json.Marshal("arn:aws:dynamodb:eu-central-1:111111111111:table/" + physical + "/stream/s")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(json.Marshal("arn:aws:dynamodb:eu-central-1:111111111111:table/" + physical + "/stream/s"))(t)
 	for _, record := range answer.Records {
 		record["eventSourceARN"] = source
-		text, err := json.Marshal(record)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(record))(t)
 		all = append(all, text)
 	}
 	return all

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/goldentest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -26,10 +27,7 @@ func CheckSchemas(t testing.TB, platform schema.Platform, folder string) {
 			t.Logf("raise the version of %s if a field went or means something else", event.Name)
 		}
 	}
-	found, err := filepath.Glob(filepath.Join(folder, "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(filepath.Glob(filepath.Join(folder, "*.json")))(t)
 	for _, file := range found {
 		if !slices.Contains(files, file) {
 			t.Errorf("%s is of no event: remove it", file)
@@ -68,13 +66,8 @@ func JSONSchema(t testing.TB, platform schema.Platform, event schema.Event) []by
 			form.Extensions = map[string]any{"x-personal-data": true}
 		}
 	}
-	text, err := json.Marshal(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(root))(t)
 	var indented bytes.Buffer
-	if err := json.Indent(&indented, text, "", "  "); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Indent(&indented, text, "", "  "))
 	return append(indented.Bytes(), '\n')
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/goldentest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webapp"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -167,10 +168,7 @@ func CheckIcons(t *testing.T, folder string) {
 	t.Helper()
 	for _, size := range []int{192, 512} {
 		name := filepath.Join(folder, fmt.Sprintf("icon-%d.png", size))
-		content, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(name))(t)
 		icon, err := png.Decode(bytes.NewReader(content))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -262,10 +260,7 @@ var (
 // selectorsOf returns the selectors of a file of styles.
 func selectorsOf(t *testing.T, file string) []string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	return selectors(text)
 }
 
@@ -285,9 +280,7 @@ func Run(t *testing.T, script string, reads ...string) {
 	t.Helper()
 	_ = os.Getenv("ONESYNTH_TOOLS")
 	for _, file := range append(reads, script) {
-		if _, err := os.ReadFile(file); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(os.ReadFile(file))(t)
 	}
 	command := exec.CommandContext(t.Context(), "node", script)
 	command.Env = append(os.Environ(), "TZ=Pacific/Auckland")
@@ -300,14 +293,8 @@ func Run(t *testing.T, script string, reads ...string) {
 // writes it with the flag -update.
 func CheckOperations(t *testing.T, file, document, tag string) {
 	t.Helper()
-	content, err := os.ReadFile(document)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := webapp.Operations(content, tag)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(document))(t)
+	want := must.Get(webapp.Operations(content, tag))(t)
 	if goldentest.Check(t, file, want); t.Failed() {
 		t.Logf("%s follows from %s: after -update, go generate embeds it", file, document)
 	}
@@ -323,10 +310,7 @@ func (p Page) source(t *testing.T) []byte {
 			t.Fatalf("%s: got the modules %v, %v", folder, names, err)
 		}
 		for _, name := range names {
-			content, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			content := must.Get(os.ReadFile(name))(t)
 			source.Write(content)
 		}
 	}
