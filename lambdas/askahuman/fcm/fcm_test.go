@@ -2,21 +2,14 @@ package fcm_test
 
 import (
 	"context"
-	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/rsa"
-	"crypto/sha256"
 	"crypto/x509"
-	"encoding/base64"
-	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -26,155 +19,14 @@ import (
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/fcm"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/fcm/fcmtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
-var key = sync.OnceValue(func() *rsa.PrivateKey {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		panic(err)
-	}
-	return key
-})
-
-func pkcs8(key any) string {
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		panic(err)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
-}
-
-// google speaks the protocol of Google's token endpoint and of FCM.
-type google struct {
-	*httptest.Server
-	mu        sync.Mutex
-	tokens    int                            // that were issued
-	revoked   map[string]bool                // tokens
-	requests  []map[string]any               // bodies of messages:send
-	answer    func(http.ResponseWriter) bool // to messages:send; false: take it
-	authorise func(http.ResponseWriter) bool // to the token endpoint; false: issue one
-}
-
-func newGoogle(t *testing.T) *google {
-	g := &google{revoked: map[string]bool{}}
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /token", g.token)
-	mux.HandleFunc("POST /v1/projects/{project}/messages:send", g.send)
-	g.Server = httptest.NewServer(mux)
-	t.Cleanup(g.Close)
-	return g
-}
-
-func (g *google) token(w http.ResponseWriter, r *http.Request) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.authorise != nil && g.authorise(w) {
-		return
-	}
-	if err := g.checkAssertion(r); err != nil {
-		w.WriteHeader(http.StatusBadRequest)
-		fmt.Fprintf(w, `{"error":"invalid_grant","error_description":%q}`, err)
-		return
-	}
-	g.tokens++
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"access_token":"token-%d","expires_in":3599,"token_type":"Bearer"}`, g.tokens)
-}
-
-// checkAssertion does what Google does ("Using OAuth 2.0 for Server to Server
-// Applications").
-func (g *google) checkAssertion(r *http.Request) error {
-	if grant := r.FormValue("grant_type"); grant != "urn:ietf:params:oauth:grant-type:jwt-bearer" {
-		return fmt.Errorf("grant_type %q", grant)
-	}
-	parts := strings.Split(r.FormValue("assertion"), ".")
-	if len(parts) != 3 {
-		return errors.New("not a JWT")
-	}
-	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
-	if err != nil {
-		return err
-	}
-	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
-	if err := rsa.VerifyPKCS1v15(&key().PublicKey, crypto.SHA256, digest[:], signature); err != nil {
-		return err
-	}
-	var claims struct {
-		Issuer   string `json:"iss"`
-		Scope    string `json:"scope"`
-		Audience string `json:"aud"`
-		Expires  int64  `json:"exp"`
-	}
-	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(payload, &claims); err != nil {
-		return err
-	}
-	if claims.Issuer != "push@project.example" || claims.Audience != g.URL+"/token" || claims.Expires == 0 ||
-		!strings.Contains(claims.Scope, "https://www.googleapis.com/auth/firebase.messaging") {
-		return fmt.Errorf("claims %+v", claims)
-	}
-	return nil
-}
-
-func (g *google) send(w http.ResponseWriter, r *http.Request) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !strings.HasPrefix(token, "token-") || g.revoked[token] {
-		refuse(w, 401, "UNAUTHENTICATED", "", "Request had invalid authentication credentials.")
-		return
-	}
-	if r.PathValue("project") != "project" {
-		refuse(w, 404, "NOT_FOUND", "", "Requested entity was not found.")
-		return
-	}
-	body, err := io.ReadAll(r.Body)
-	var message map[string]any
-	if err != nil || json.Unmarshal(body, &message) != nil {
-		refuse(w, 400, "INVALID_ARGUMENT", "", "Invalid JSON payload received.")
-		return
-	}
-	g.requests = append(g.requests, message)
-	if g.answer != nil && g.answer(w) {
-		return
-	}
-	fmt.Fprint(w, `{"name":"projects/project/messages/0:1"}`)
-}
-
-func refuse(w http.ResponseWriter, status int, name, code, message string) {
-	details := "[]"
-	if code != "" {
-		details = fmt.Sprintf(`[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":%q}]`, code)
-	}
-	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	w.WriteHeader(status)
-	fmt.Fprintf(w, `{"error":{"code":%d,"message":%q,"status":%q,"details":%s}}`, status, message, name, details)
-}
-
-// account is a key file, with changes.
-func (g *google) account(change map[string]any) []byte {
-	file := map[string]any{
-		"type": "service_account", "project_id": "project", "private_key_id": "k1", "private_key": pkcs8(key()),
-		"client_email": "push@project.example", "client_id": "1", "token_uri": g.URL + "/token",
-	}
-	for name, value := range change {
-		file[name] = value
-	}
-	encoded, err := json.Marshal(file)
-	if err != nil {
-		panic(err)
-	}
-	return encoded
-}
-
-func (g *google) client(t *testing.T) *fcm.Client {
+func clientOf(t *testing.T, g *fcmtest.Google) *fcm.Client {
 	t.Helper()
-	return must.Get(fcm.New(g.account(nil), g.URL, nil))(t)
+	return must.Get(fcm.New(g.Account(nil), g.URL, nil))(t)
 }
 
 func message() service.PushMessage {
@@ -191,10 +43,10 @@ func TestSend(t *testing.T) {
 	} {
 		t.Run(link, func(t *testing.T) {
 			t.Parallel()
-			g := newGoogle(t)
+			g := fcmtest.New(t)
 			m := message()
 			m.Link = link
-			must.OK(t, g.client(t).Send(t.Context(), m))
+			must.OK(t, clientOf(t, g).Send(t.Context(), m))
 			expected := map[string]any{
 				"token":        "device",
 				"notification": map[string]any{"title": "A title", "body": "Is \"this\" <ok>? 👍"},
@@ -203,7 +55,7 @@ func TestSend(t *testing.T) {
 			if want != nil {
 				expected["webpush"] = want
 			}
-			if diff := cmp.Diff([]map[string]any{{"message": expected}}, g.requests); diff != "" {
+			if diff := cmp.Diff([]map[string]any{{"message": expected}}, g.Requests); diff != "" {
 				t.Errorf("request (-want +got):\n%s", diff)
 			}
 		})
@@ -212,8 +64,8 @@ func TestSend(t *testing.T) {
 
 func TestSendReusesItsToken(t *testing.T) {
 	t.Parallel()
-	g := newGoogle(t)
-	client := g.client(t)
+	g := fcmtest.New(t)
+	client := clientOf(t, g)
 	var group sync.WaitGroup
 	for range 24 {
 		group.Go(func() {
@@ -223,25 +75,25 @@ func TestSendReusesItsToken(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if g.tokens != 1 || len(g.requests) != 24 {
-		t.Errorf("%d tokens for %d messages, want 1 for 24", g.tokens, len(g.requests))
+	if g.Tokens != 1 || len(g.Requests) != 24 {
+		t.Errorf("%d tokens for %d messages, want 1 for 24", g.Tokens, len(g.Requests))
 	}
 }
 
 func TestSendWithARevokedToken(t *testing.T) {
 	t.Parallel()
-	g := newGoogle(t)
-	client := g.client(t)
+	g := fcmtest.New(t)
+	client := clientOf(t, g)
 	must.OK(t, client.Send(t.Context(), message()))
-	g.revoked["token-1"] = true
+	g.Revoked["token-1"] = true
 	if err := client.Send(t.Context(), message()); err != nil {
 		t.Errorf("after the token was revoked: %v", err)
 	}
-	if g.tokens != 2 {
-		t.Errorf("%d tokens, want 2", g.tokens)
+	if g.Tokens != 2 {
+		t.Errorf("%d tokens, want 2", g.Tokens)
 	}
 	for i := range 10 {
-		g.revoked[fmt.Sprint("token-", i)] = true
+		g.Revoked[fmt.Sprint("token-", i)] = true
 	}
 	if err := client.Send(t.Context(), message()); !errors.Is(err, fcm.ErrUnauthorized) {
 		t.Errorf("when every token is refused: %v, want ErrUnauthorized", err)
@@ -257,7 +109,7 @@ func TestSendRefused(t *testing.T) {
 		return func(w http.ResponseWriter) { w.WriteHeader(status); fmt.Fprint(w, body) }
 	}
 	google := func(status int, name, code, message string) func(http.ResponseWriter) {
-		return func(w http.ResponseWriter) { refuse(w, status, name, code, message) }
+		return func(w http.ResponseWriter) { fcmtest.Refuse(w, status, name, code, message) }
 	}
 	type kind struct {
 		dead, unavailable, unauthorized bool
@@ -300,15 +152,15 @@ func TestSendRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newGoogle(t)
-			g.answer = func(w http.ResponseWriter) bool {
+			g := fcmtest.New(t)
+			g.Answer = func(w http.ResponseWriter) bool {
 				if test.retryAfter != "" {
 					w.Header().Set("Retry-After", test.retryAfter)
 				}
 				test.answer(w)
 				return true
 			}
-			err := g.client(t).Send(t.Context(), message())
+			err := clientOf(t, g).Send(t.Context(), message())
 			if err == nil {
 				t.Fatal("Send returned no error")
 			}
@@ -348,22 +200,22 @@ func TestSendWithoutAToken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newGoogle(t)
-			g.authorise = func(w http.ResponseWriter) bool {
+			g := fcmtest.New(t)
+			g.Authorise = func(w http.ResponseWriter) bool {
 				w.WriteHeader(test.status)
 				fmt.Fprint(w, `{"error":"invalid_grant","error_description":"secret assertion"}`)
 				return true
 			}
-			client := g.client(t)
+			client := clientOf(t, g)
 			err := client.Send(t.Context(), message())
 			_, unavailable := errors.AsType[*service.PushUnavailableError](err)
 			if unavailable != test.unavailable || errors.Is(err, fcm.ErrUnauthorized) != test.unauthorized {
 				t.Errorf("error = %v", err)
 			}
 			wantNoSecret(t, err)
-			g.mu.Lock()
-			g.authorise = nil
-			g.mu.Unlock()
+			g.Lock()
+			g.Authorise = nil
+			g.Unlock()
 			if err := client.Send(t.Context(), message()); err != nil {
 				t.Errorf("when tokens are issued again: %v", err)
 			}
@@ -374,8 +226,8 @@ func TestSendWithoutAToken(t *testing.T) {
 func TestSendToNobody(t *testing.T) {
 	t.Parallel()
 	for name, hasToken := range map[string]bool{"no token": false, "a token": true} {
-		g := newGoogle(t)
-		client := g.client(t)
+		g := fcmtest.New(t)
+		client := clientOf(t, g)
 		if hasToken {
 			must.OK(t, client.Send(t.Context(), message()))
 		}
@@ -389,8 +241,8 @@ func TestSendToNobody(t *testing.T) {
 
 func TestSendCancelled(t *testing.T) {
 	t.Parallel()
-	g := newGoogle(t)
-	client := g.client(t)
+	g := fcmtest.New(t)
+	client := clientOf(t, g)
 	must.OK(t, client.Send(t.Context(), message()))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -399,39 +251,39 @@ func TestSendCancelled(t *testing.T) {
 		!errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want context.Canceled", err)
 	}
-	if err := g.client(t).Send(ctx, message()); !errors.Is(err, context.Canceled) {
+	if err := clientOf(t, g).Send(ctx, message()); !errors.Is(err, context.Canceled) {
 		t.Errorf("while waiting for a token: %v, want context.Canceled", err)
 	}
 }
 
 func TestNew(t *testing.T) {
 	t.Parallel()
-	g := newGoogle(t)
+	g := fcmtest.New(t)
 	onCurve := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
-	pkcs1 := string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key())}))
+	pkcs1 := string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(fcmtest.Key())}))
 	for name, test := range map[string]struct {
 		file          []byte
 		valid         bool
 		notConfigured bool
 	}{
-		"a key file":        {file: g.account(nil), valid: true},
-		"a PKCS #1 key":     {file: g.account(map[string]any{"private_key": pkcs1}), valid: true},
-		"without token_uri": {file: g.account(map[string]any{"token_uri": ""}), valid: true},
+		"a key file":        {file: g.Account(nil), valid: true},
+		"a PKCS #1 key":     {file: g.Account(map[string]any{"private_key": pkcs1}), valid: true},
+		"without token_uri": {file: g.Account(map[string]any{"token_uri": ""}), valid: true},
 		"the placeholder": {file: []byte(
 			`{"type":"service_account","project_id":"unset","client_email":"unset","token_uri":"https://oauth2.googleapis.com/token","private_key":"k,J]=nS0me/random"}`),
 			notConfigured: true},
-		"private key not PEM": {file: g.account(map[string]any{"private_key": "nS0me/random"}),
+		"private key not PEM": {file: g.Account(map[string]any{"private_key": "nS0me/random"}),
 			notConfigured: true},
-		"no private key":          {file: g.account(map[string]any{"private_key": ""}), notConfigured: true},
+		"no private key":          {file: g.Account(map[string]any{"private_key": ""}), notConfigured: true},
 		"empty":                   {file: nil},
 		"not JSON":                {file: []byte("-----BEGIN PRIVATE KEY-----")},
 		"null":                    {file: []byte("null")},
 		"a list":                  {file: []byte("[]")},
-		"wrong types":             {file: g.account(map[string]any{"project_id": 5})},
-		"another kind of account": {file: g.account(map[string]any{"type": "authorized_user"})},
-		"no project":              {file: g.account(map[string]any{"project_id": ""})},
-		"an elliptic key":         {file: g.account(map[string]any{"private_key": pkcs8(onCurve)})},
-		"PEM of rubbish": {file: g.account(
+		"wrong types":             {file: g.Account(map[string]any{"project_id": 5})},
+		"another kind of account": {file: g.Account(map[string]any{"type": "authorized_user"})},
+		"no project":              {file: g.Account(map[string]any{"project_id": ""})},
+		"an elliptic key":         {file: g.Account(map[string]any{"private_key": fcmtest.PKCS8(onCurve)})},
+		"PEM of rubbish": {file: g.Account(
 			map[string]any{"private_key": string(
 				pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("rubbish")}))})},
 	} {

@@ -2,18 +2,12 @@ package main
 
 import (
 	"bytes"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/fcm/fcmtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
@@ -58,60 +53,21 @@ func (v *vault) secret(age time.Duration) *kit.Secret {
 		Credentials: credentials.NewStaticCredentialsProvider("KEY", "local", ""), RetryMaxAttempts: 1}, "arn", age)
 }
 
-// pushService is a push service that counts what it takes.
-type pushService struct {
-	*httptest.Server
-	mu    sync.Mutex
-	sent  int
-	allow bool
-	// most is after how many messages each device is unknown; 0: none is.
-	most int
-}
-
-func newService(t *testing.T) *pushService {
-	s := &pushService{allow: true}
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /token", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"access_token":"t","expires_in":3599,"token_type":"Bearer"}`)
-	})
-	mux.HandleFunc("POST /v1/projects/p/messages:send", func(w http.ResponseWriter, _ *http.Request) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if !s.allow {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		if s.most > 0 && s.sent == s.most {
-			w.WriteHeader(http.StatusNotFound)
-			fmt.Fprint(w,
-				`{"error":{"code":404,"status":"NOT_FOUND","details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"UNREGISTERED"}]}}`)
-			return
-		}
-		s.sent++
-		fmt.Fprint(w, `{"name":"projects/p/messages/1"}`)
-	})
-	s.Server = httptest.NewServer(mux)
-	t.Cleanup(s.Close)
-	return s
-}
-
-func (s *pushService) keyFile(t *testing.T) string {
-	t.Helper()
-	key := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
-	der := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
-	file := must.Get(json.Marshal(map[string]string{
-		"type": "service_account", "project_id": "p", "client_email": "push@p.example", "token_uri": s.URL + "/token",
-		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
-	}))(t)
-	return string(file)
+// refuse has Google refuse all credentials, or none.
+func (s *set) refuse(all bool) {
+	s.push.Lock()
+	defer s.push.Unlock()
+	s.push.Answer = nil
+	if all {
+		s.push.Answer = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusUnauthorized); return true }
+	}
 }
 
 // set is a function with a question to notify three people of, and one that is
 // overdue.
 type set struct {
 	*function
-	push   *pushService
+	push   *fcmtest.Google
 	vault  *vault
 	output bytes.Buffer
 }
@@ -129,7 +85,7 @@ func newSet(t *testing.T) *set {
 	for i := range 3 {
 		must.Get(all.Subscribe(t.Context(), "", askahuman.NewSubscription{Token: fmt.Sprint("device-", i)}))(t)
 	}
-	s := &set{push: newService(t), vault: &vault{}}
+	s := &set{push: fcmtest.New(t), vault: &vault{}}
 	log := must.Get(kit.NewLogger(&s.output, "", "notifier"))(t)
 	s.function = &function{
 		service: all, credentials: s.vault.secret(time.Nanosecond), endpoint: s.push.URL,
@@ -139,31 +95,21 @@ func newSet(t *testing.T) *set {
 	return s
 }
 
-// metric is a value of the last line of metrics.
+// metric is the sum of a metric so far.
 func (s *set) metric(t *testing.T, name string) int {
 	t.Helper()
-	value := -1
-	for line := range strings.Lines(s.output.String()) {
-		var fields map[string]any
-		if err := json.Unmarshal([]byte(line), &fields); err != nil {
-			t.Fatalf("line %q: %v", line, err)
-		}
-		if n, ok := fields[name].(float64); ok && fields["_aws"] != nil {
-			value = int(n)
-		}
-	}
-	return value
+	return int(metricstest.Sums(t, s.output.String())[name])
 }
 
 func TestHandle(t *testing.T) {
 	t.Parallel()
 	s := newSet(t)
-	s.vault.value = s.push.keyFile(t)
+	s.vault.value = string(s.push.Account(nil))
 	for range 2 {
 		must.OK(t, s.handle(t.Context(), nil))
 	}
-	if s.push.sent != 3 {
-		t.Errorf("%d notifications, want 3", s.push.sent)
+	if sent := len(s.push.Requests); sent != 3 {
+		t.Errorf("%d notifications, want 3", sent)
 	}
 	if strings.Contains(s.output.String(), "PRIVATE KEY") || strings.Contains(s.output.String(), "device-") {
 		t.Errorf("the log shows secrets:\n%s", s.output.String())
@@ -191,7 +137,7 @@ func TestHandleNotConfigured(t *testing.T) {
 				t.Errorf("nothing has expired:\n%s", s.output.String())
 			}
 			// Configured while the process lives.
-			s.vault.value = s.push.keyFile(t)
+			s.vault.value = string(s.push.Account(nil))
 			if err := s.handle(t.Context(), nil); err != nil || s.metric(t, "Notified") != 3 {
 				t.Errorf("when configured: %v, %d notified", err, s.metric(t, "Notified"))
 			}
@@ -204,12 +150,18 @@ func TestHandleNotConfigured(t *testing.T) {
 func TestHandleReports(t *testing.T) {
 	t.Parallel()
 	s := newSet(t)
-	s.vault.value = s.push.keyFile(t)
-	s.push.allow = false
+	s.vault.value = string(s.push.Account(nil))
+	s.refuse(true)
 	must.OK(t, s.handle(t.Context(), nil))
-	s.push.mu.Lock()
-	s.push.allow, s.push.most = true, 1
-	s.push.mu.Unlock()
+	s.push.Lock()
+	sent := 0
+	s.push.Answer = func(w http.ResponseWriter) bool {
+		if sent++; sent > 1 {
+			fcmtest.Refuse(w, http.StatusNotFound, "NOT_FOUND", "UNREGISTERED", "Requested entity was not found.")
+		}
+		return sent > 1
+	}
+	s.push.Unlock()
 	must.OK(t, s.handle(t.Context(), nil))
 	metricstest.Complete(t, s.output.String(), schema.MetricsOf("notifier", askahuman.Platform().Metrics))
 	s.output.Reset()
@@ -235,17 +187,17 @@ func TestHandleUnreadableCredentials(t *testing.T) {
 func TestHandleRefusedCredentials(t *testing.T) {
 	t.Parallel()
 	s := newSet(t)
-	s.vault.value = s.push.keyFile(t)
-	s.push.allow, s.credentials = false, s.vault.secret(time.Hour)
+	s.vault.value = string(s.push.Account(nil))
+	s.refuse(true)
+	s.credentials = s.vault.secret(time.Hour)
 	must.OK(t, s.handle(t.Context(), nil))
 	if s.metric(t, "NotifierFailures") == 0 || s.metric(t, "NotificationsReleased") != 3 {
 		t.Errorf("%d failures, %d released", s.metric(t, "NotifierFailures"), s.metric(t, "NotificationsReleased"))
 	}
-	s.push.mu.Lock()
-	s.push.allow = true
-	s.push.mu.Unlock()
-	if err := s.handle(t.Context(), nil); err != nil || s.push.sent != 3 || s.vault.reads != 2 {
-		t.Errorf("the next run: %v, %d notified, %d reads of the credentials; want 3 and 2", err, s.push.sent,
-			s.vault.reads)
+	s.refuse(false)
+	refused := len(s.push.Requests)
+	if err := s.handle(t.Context(), nil); err != nil || len(s.push.Requests) != refused+3 || s.vault.reads != 2 {
+		t.Errorf("the next run: %v, %d notified, %d reads of the credentials; want 3 and 2", err,
+			len(s.push.Requests)-refused, s.vault.reads)
 	}
 }
