@@ -54,16 +54,11 @@ func (m *moderated) answer(person, questionID, text string) error {
 }
 
 // list returns the cases of a state, in pages of two.
-func (m *moderated) list(state askahuman.ReportState) (cases []askahuman.OperatorReport) {
+func (m *moderated) list(state askahuman.ReportState) []askahuman.OperatorReport {
 	m.Helper()
-	for cursor := ""; ; {
-		page, next, err := m.Reports(m.Context(), state, 2, cursor)
-		must.OK(m, err)
-		if cases = append(cases, page...); next == "" {
-			return cases
-		}
-		cursor = next
-	}
+	return dynamotest.Pages(m, func(from string) ([]askahuman.OperatorReport, string, error) {
+		return m.Reports(m.Context(), state, 2, from)
+	})
 }
 
 // An operator sees and hides what an agent has open, page by page where it has more, and nothing of another's.

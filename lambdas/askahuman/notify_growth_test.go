@@ -8,11 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -20,35 +15,18 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
-// storeQuestions stores open questions that are due from the start on, 25 with a request.
+// storeQuestions stores open questions that are due from the start on.
 func storeQuestions(t *testing.T, tables *dynamotest.Tables, count int, deadline time.Time) {
 	t.Helper()
-	var storing errgroup.Group
-	storing.SetLimit(8)
-	const atOnce = 25
-	for first := 0; first < count; first += atOnce {
-		var writes []types.WriteRequest
-		for i := first; i < min(first+atOnce, count); i++ {
-			q := newQuestion("agent", 5)
-			q.CreatedAt = wire.Time(start.Add(time.Duration(i) * time.Millisecond))
-			q.ID, q.DueAt = wire.NewID(time.Time(q.CreatedAt)), time.Time(q.CreatedAt)
-			q.Due, q.Deadline = dueKey, wire.Time(deadline)
-			writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{
-				Item: must.Get(attributevalue.MarshalMap(q))(t)}})
-		}
-		storing.Go(func() error {
-			left := map[string][]types.WriteRequest{"Questions": writes}
-			for len(left) > 0 {
-				output, err := tables.Client.BatchWriteItem(t.Context(), &sdk.BatchWriteItemInput{RequestItems: left})
-				if err != nil {
-					return err
-				}
-				left = output.UnprocessedItems
-			}
-			return nil
-		})
+	var questions []any
+	for i := range count {
+		q := newQuestion("agent", 5)
+		q.CreatedAt = wire.Time(start.Add(time.Duration(i) * time.Millisecond))
+		q.ID, q.DueAt = wire.NewID(time.Time(q.CreatedAt)), time.Time(q.CreatedAt)
+		q.Due, q.Deadline = dueKey, wire.Time(deadline)
+		questions = append(questions, q)
 	}
-	must.OK(t, storing.Wait())
+	tables.Store(t, "Questions", questions...)
 }
 
 // calls counts requests by their operation, and sums their read units. DynamoDB, but not DynamoDB Local, takes half a

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
@@ -99,14 +99,12 @@ func (o *outside) mark(r dynamotest.Request) error {
 // marks reads when each person was last notified, and of which question, from the tables.
 func (o *outside) marks(t *testing.T) map[string]askahuman.PersonNotified {
 	t.Helper()
-	scanned := must.Get(o.Tables.Client.Scan(context.Background(),
-		&sdk.ScanInput{TableName: aws.String("Guards"), ConsistentRead: aws.Bool(true)}))(t)
 	marks := map[string]askahuman.PersonNotified{}
-	for _, item := range scanned.Items {
+	for _, item := range o.Tables.Stored(t, "Guards") {
 		var mark askahuman.PersonNotified
 		must.OK(t, attributevalue.UnmarshalMap(item, &mark))
-		key, _ := item["guard_key"].(*types.AttributeValueMemberS)
-		if person, ok := strings.CutPrefix(key.Value, "NOTIFIED#"); ok && !mark.NotifiedAt.IsZero() {
+		person, ok := strings.CutPrefix(dynamo.Text(item, "guard_key"), "NOTIFIED#")
+		if ok && !mark.NotifiedAt.IsZero() {
 			marks[person] = mark
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
@@ -87,25 +88,17 @@ func TestCreateQuestionLostPlaces(t *testing.T) {
 }
 
 // agentPages reads all of an agent's questions page by page.
-func agentPages(t *testing.T, s *Service, agentID string, status askahuman.Status, limit int, now time.Time) []string {
+func agentPages(t *testing.T, s *Service, agentID string, status askahuman.Status, limit int,
+	now time.Time) (all []string) {
 	t.Helper()
-	var all []string
-	for cursor, more := "", true; more; more = cursor != "" {
-		var page []askahuman.Question
-		var err error
-		page, cursor, err = s.agentQuestions(t.Context(), agentID, status, limit, cursor, now)
-		if err != nil {
-			t.Fatalf("AgentQuestions: %v", err)
-		}
+	for _, q := range dynamotest.Pages(t, func(from string) ([]askahuman.Question, string, error) {
+		page, next, err := s.agentQuestions(t.Context(), agentID, status, limit, from, now)
 		if len(page) > limit {
 			t.Fatalf("a page has %d questions, want at most %d", len(page), limit)
 		}
-		for _, q := range page {
-			all = append(all, q.ID)
-		}
-		if len(all) > 10_000 {
-			t.Fatal("the pages do not end")
-		}
+		return page, next, err
+	}) {
+		all = append(all, q.ID)
 	}
 	return all
 }

@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
@@ -169,7 +165,7 @@ func TestFeedIsBounded(t *testing.T) {
 	const all = 131
 	var group errgroup.Group
 	group.SetLimit(16)
-	questions := make([]askahuman.Question, all)
+	questions, answers := make([]askahuman.Question, all), []any{}
 	for i := range questions {
 		questions[i] = questionAt(fmt.Sprint("agent ", i/100), p.Now().Add(time.Duration(i)*time.Millisecond))
 		if i > 0 {
@@ -177,15 +173,11 @@ func TestFeedIsBounded(t *testing.T) {
 		}
 		group.Go(func() error { return p.createQuestion(t.Context(), questions[i]) })
 		if i > 0 {
-			item := must.Get(dynamo.Marshal(responseTo(questions[i], "me", p.Now())))(t)
-			group.Go(func() error {
-				_, err := p.Tables.Client.PutItem(t.Context(),
-					&sdk.PutItemInput{TableName: aws.String("Responses"), Item: item})
-				return err
-			})
+			answers = append(answers, must.Get(dynamo.Marshal(responseTo(questions[i], "me", p.Now())))(t))
 		}
 	}
 	must.OK(t, group.Wait())
+	p.Tables.Store(t, "Responses", answers...)
 	page, next, err := p.people.Feed(t.Context(), "me", nil, 10, "")
 	if last := formatCursor(positionOf(questions[all-120])); err != nil || len(page) != 0 || next != last {
 		t.Fatalf("the first page: %d questions, next %q, %v; want none, and the question after 120", len(page), next,
@@ -313,33 +305,12 @@ func TestLeaderboard(t *testing.T) {
 // crowd gives people, by number, more points than anyone else has.
 func (p *platform) crowd(t *testing.T, from, to int) {
 	t.Helper()
-	var group errgroup.Group
-	for numbers := range slices.Chunk(slices.Collect(between(from, to)), 25) {
-		group.Go(func() error {
-			var writes []types.WriteRequest
-			for _, i := range numbers {
-				writes = append(writes, types.WriteRequest{
-					PutRequest: &types.PutRequest{Item: map[string]types.AttributeValue{
-						"fingerprint_hash": &types.AttributeValueMemberS{Value: fmt.Sprint("ahead", i)},
-						"_leaderboard":     &types.AttributeValueMemberS{Value: leaderboard},
-						"total_points":     &types.AttributeValueMemberN{Value: "1000000"},
-						"total_answers":    &types.AttributeValueMemberN{Value: "1"},
-					}}})
-			}
-			_, err := p.Tables.Client.BatchWriteItem(t.Context(),
-				&sdk.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"UserStats": writes}})
-			return err
-		})
+	var ahead []any
+	for i := from; i < to; i++ {
+		ahead = append(ahead, map[string]any{"fingerprint_hash": fmt.Sprint("ahead", i), "_leaderboard": leaderboard,
+			"total_points": 1000000, "total_answers": 1})
 	}
-	must.OK(t, group.Wait())
-}
-
-// between are the numbers from one up to another, which is not among them.
-func between(from, to int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for i := from; i < to && yield(i); i++ {
-		}
-	}
+	p.Tables.Store(t, "UserStats", ahead...)
 }
 
 func TestRankIsLimited(t *testing.T) {

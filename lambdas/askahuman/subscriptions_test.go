@@ -10,13 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
@@ -78,29 +75,21 @@ func TestItemsOfSubscriptionsGoWithThem(t *testing.T) {
 			})
 		}
 		group.Wait()
-		checkSubscriptionItems(t, tables.Client)
+		checkSubscriptionItems(t, tables)
 	}
 }
 
-func checkSubscriptionItems(t *testing.T, client *awsdynamodb.Client) {
+func checkSubscriptionItems(t *testing.T, tables *dynamotest.Tables) {
 	t.Helper()
-	scanned := must.Get(client.Scan(t.Context(),
-		&awsdynamodb.ScanInput{TableName: aws.String("Subscriptions"), ConsistentRead: aws.Bool(true)}))(t)
-	text := func(item map[string]types.AttributeValue, attribute string) string {
-		value, _ := item[attribute].(*types.AttributeValueMemberS)
-		if value == nil {
-			return ""
-		}
-		return value.Value
-	}
+	items := tables.Stored(t, "Subscriptions")
 	personOf, tokens := map[string]string{}, 0
-	for _, item := range scanned.Items {
-		if text(item, "fcm_token") != "" {
-			personOf[text(item, "subscription_id")] = text(item, "fingerprint_hash")
+	for _, item := range items {
+		if dynamo.Text(item, "fcm_token") != "" {
+			personOf[dynamo.Text(item, "subscription_id")] = dynamo.Text(item, "fingerprint_hash")
 		}
 	}
-	for _, item := range scanned.Items {
-		id, owner := text(item, "subscription_id"), text(item, "token_owner")
+	for _, item := range items {
+		id, owner := dynamo.Text(item, "subscription_id"), dynamo.Text(item, "token_owner")
 		person, there := personOf[owner]
 		switch {
 		case strings.HasPrefix(id, "TOKEN#"):

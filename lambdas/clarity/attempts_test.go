@@ -18,6 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/model"
@@ -350,14 +351,6 @@ func TestDyingTries(t *testing.T) {
 	}
 }
 
-// leaving is a context whose deadline is always that far away, however slow the machine is.
-type leaving struct {
-	context.Context
-	left time.Duration
-}
-
-func (l leaving) Deadline() (time.Time, bool) { return time.Now().Add(l.left), true }
-
 // A try leaves its invocation time to store what it came to, and is not begun without time.
 func TestTime(t *testing.T) {
 	t.Parallel()
@@ -369,7 +362,7 @@ func TestTime(t *testing.T) {
 	})
 	for left, want := range map[time.Duration]time.Duration{28 * time.Second: 22 * time.Second,
 		5 * time.Minute: time.Minute, 20 * time.Second: 0} {
-		ctx, began := leaving{t.Context(), left}, time.Now()
+		ctx, began := worldtest.Leaving(t.Context(), left), time.Now()
 		deadline = time.Time{}
 		attempt, err := w.Submit(ctx, "ann", "", claritytest.Submission("This bridge"))
 		if err != nil || (attempt.Evaluation != nil) != (want > 0) {

@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership/ownershiptest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -219,7 +220,7 @@ func TestCleanerAmidOthers(t *testing.T) {
 	}
 	// Without time it is not complete, and nothing is lost.
 	m.leaves("leaver-02", shared, nil, false, false)
-	if complete, err := cleaner.CleanAccount(hurried{ctx}, "leaver-02"); err != nil || complete {
+	if complete, err := cleaner.CleanAccount(worldtest.Leaving(ctx, 2*time.Second), "leaver-02"); err != nil || complete {
 		t.Errorf("without time: got %t, %v", complete, err)
 	}
 }
@@ -232,7 +233,7 @@ type shrinking struct {
 
 func (s shrinking) Deadline() (time.Time, bool) {
 	if s.left.Load() <= 0 {
-		return hurried{s.Context}.Deadline()
+		return worldtest.Leaving(s.Context, 2*time.Second).Deadline()
 	}
 	return time.Now().Add(time.Hour), true
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
@@ -185,7 +186,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("30 days later (-want +got):\n%s", diff)
 	}
 	// A request that ends too soon says so, and a repeat goes on.
-	if err := w.DeleteTranslations(hurried{ctx}, "ann"); !errors.Is(err, context.DeadlineExceeded) {
+	if err := w.DeleteTranslations(worldtest.Leaving(ctx, 2*time.Second), "ann"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("without time: got %v", err)
 	}
 	if err := w.DeleteTranslations(ctx, "ann"); err != nil {
@@ -195,11 +196,6 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%d items are left, want those of the other user", len(items))
 	}
 }
-
-// hurried is a context that ends so soon that no step begins.
-type hurried struct{ context.Context }
-
-func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(2 * time.Second), true }
 
 // inflector finds one term, which may be in another form in the text.
 type inflector struct{ lingibletest.Speaker }

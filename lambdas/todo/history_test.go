@@ -20,7 +20,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
@@ -315,7 +314,7 @@ func (h *history) DeleteUser(r *rapid.T) {
 	answer, ok := h.do(r, user, "delete user", h.model.deletes(user, h.world.Now()),
 		func(ctx context.Context) (any, error) {
 			if inHurry {
-				ctx = todotest.Hurried(ctx)
+				ctx = worldtest.Leaving(ctx, 2*time.Second)
 			}
 			complete, err := h.world.DeleteUser(ctx, user)
 			return todo.Erased{Complete: complete}, err

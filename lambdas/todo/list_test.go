@@ -10,14 +10,15 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
@@ -279,7 +280,7 @@ func TestSearchEndsInTime(t *testing.T) {
 	f := todo.TaskFilter{Search: "needle", Limit: 2}
 	pages, found := 0, 0
 	for more := true; more; pages++ {
-		page := must.Get(w.ListTasks(todotest.Hurried(t.Context()), "ada", f))(t)
+		page := must.Get(w.ListTasks(worldtest.Leaving(t.Context(), 2*time.Second), "ada", f))(t)
 		found += len(page.Tasks)
 		f.Cursor, more = page.Next, page.Next != ""
 	}
@@ -297,37 +298,25 @@ func (w *world) fill(t testing.TB, user string, n int, in todo.TaskBody, title f
 	first := must.Get((&service.Service{DB: w.Beside(t, "todoapi"), Clock: func() time.Time {
 		return start
 	}}).CreateTask(t.Context(), user, in))(t)
-	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-	stored := must.Get(w.Client.GetItem(t.Context(), &awsdynamodb.GetItemInput{
-		TableName: aws.String("AppData"), Key: dynamo.Item{"PK": text("TASK#" + user), "SK": text("TASK#" + first.ID)},
-	}))(t)
-	all := []string{first.ID}
-	var puts []types.WriteRequest
+	var stored map[string]any
+	must.OK(t, attributevalue.UnmarshalMap(w.Item(t, "AppData", "TASK#"+user, "TASK#"+first.ID), &stored))
+	all, others := []string{first.ID}, []any{}
 	for i := 1; i < n; i++ {
 		at := start.Add(time.Duration(i) * time.Second)
 		id := fmt.Sprintf("%08x-%04x-7000-8000-%012x", at.UnixMilli()>>16, at.UnixMilli()&0xffff, i)
-		all = append(all, id)
-		item := dynamo.Item{}
-		for attribute, value := range stored.Item {
-			if s, ok := value.(*types.AttributeValueMemberS); ok {
-				value = text(strings.ReplaceAll(s.Value, first.ID, id))
+		item := map[string]any{}
+		for attribute, value := range stored {
+			if s, ok := value.(string); ok {
+				value = strings.ReplaceAll(s, first.ID, id)
 			}
 			item[attribute] = value
 		}
-		item["title"] = text(title(i))
-		item["created_at"] = &types.AttributeValueMemberN{Value: fmt.Sprint(at.Unix())}
-		item["updated_at"] = item["created_at"]
-		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
+		item["title"], item["created_at"], item["updated_at"] = title(i), at.Unix(), at.Unix()
+		all, others = append(all, id), append(others, item)
 	}
-	for batch := range slices.Chunk(puts, 25) {
-		output := must.Get(w.Client.BatchWriteItem(t.Context(),
-			&awsdynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"AppData": batch}}))(t)
-		if len(output.UnprocessedItems) > 0 {
-			t.Fatal("items were not stored")
-		}
-	}
+	w.Tables.Store(t, "AppData", others...)
 	must.Get(w.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
-		TableName: aws.String("AppData"), Key: dynamo.Item{"PK": text("COUNTS#" + user), "SK": text("METADATA")},
+		TableName: aws.String("AppData"), Key: dynamo.Texts(map[string]string{"PK": "COUNTS#" + user, "SK": "METADATA"}),
 		UpdateExpression: aws.String("ADD #status :more, #priority :more"),
 		ExpressionAttributeNames: map[string]string{"#status": string(first.Status),
 			"#priority": cmp.Or(string(first.Priority), "no_priority")},

@@ -11,7 +11,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
 
@@ -221,7 +221,7 @@ func TestDeleteCompleted(t *testing.T) {
 			want := n
 			if n > 50 {
 				// Without time it makes one write, and asks the caller to go on.
-				deleted, err := w.DeleteCompleted(todotest.Hurried(t.Context()), "ada")
+				deleted, err := w.DeleteCompleted(worldtest.Leaving(t.Context(), 2*time.Second), "ada")
 				fifty := todo.CompletedDeleted{Action: todo.DeleteCompleted, Deleted: 50, More: true}
 				if err != nil || deleted != fifty {
 					t.Errorf("without time: got %+v, %v", deleted, err)

@@ -18,7 +18,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -288,7 +287,7 @@ func TestUserBeingDeletedIsNone(t *testing.T) {
 	in.Status = todo.Completed
 	done := w.task(t, "ada", in)
 	before := must.Get(w.ListTasks(ctx, "ada", todo.TaskFilter{Limit: 1}))(t)
-	if complete, err := w.DeleteUser(todotest.Hurried(ctx), "ada"); err != nil || complete {
+	if complete, err := w.DeleteUser(worldtest.Leaving(ctx, 2*time.Second), "ada"); err != nil || complete {
 		t.Fatalf("got %v, %v", complete, err)
 	}
 	stored := w.Items(t, "AppData")
@@ -387,7 +386,7 @@ func TestWriteMeetsDeletion(t *testing.T) {
 		w.user(t, name)
 		task := w.task(t, name, todo.TaskBody{DueDate: "2026-01-01"})
 		w.Meanwhile(func() {
-			if complete, err := quick.DeleteUser(todotest.Hurried(ctx), name); err != nil || complete {
+			if complete, err := quick.DeleteUser(worldtest.Leaving(ctx, 2*time.Second), name); err != nil || complete {
 				t.Errorf("%s: got %v, %v", name, complete, err)
 			}
 		})
@@ -447,7 +446,7 @@ func TestEraserMeetsReturnedUser(t *testing.T) {
 			t.Parallel()
 			ctx, w := t.Context(), newWorld(t)
 			deletable(t, w)
-			if complete, err := w.DeleteUser(todotest.Hurried(t.Context()), "ada"); err != nil || complete {
+			if complete, err := w.DeleteUser(worldtest.Leaving(t.Context(), 2*time.Second), "ada"); err != nil || complete {
 				t.Fatalf("got %v, %v", complete, err)
 			}
 			deletion, _ := w.deletion(t, "ada")

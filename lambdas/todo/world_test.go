@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/todo"
@@ -60,18 +61,11 @@ func (w *world) task(t testing.TB, user string, in todo.TaskBody) todo.Task {
 // list reads all pages of a list.
 func (w *world) list(t testing.TB, user string, f todo.TaskFilter) []todo.Task {
 	t.Helper()
-	var tasks []todo.Task
-	for pages := 0; ; pages++ {
-		page := must.Get(w.ListTasks(t.Context(), user, f))(t)
-		tasks = append(tasks, page.Tasks...)
-		if page.Next == "" {
-			return tasks
-		}
-		f.Cursor = page.Next
-		if pages > 10_000 {
-			t.Fatal("the list does not end")
-		}
-	}
+	return dynamotest.Pages(t, func(from string) ([]todo.Task, string, error) {
+		f.Cursor = todo.Text(from)
+		page, err := w.ListTasks(t.Context(), user, f)
+		return page.Tasks, string(page.Next), err
+	})
 }
 
 func titles(tasks []todo.Task) string {

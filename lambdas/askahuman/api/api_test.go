@@ -19,13 +19,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
-	"github.com/onesynth-cdk/onesynth/schema/openapi"
 )
 
 // began is the moment at which the platforms of these tests begin.
@@ -211,13 +209,7 @@ func (p *platform) serve(r request) *httptest.ResponseRecorder {
 var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 // openDocument is the document of open agents, read once.
-var openDocument = sync.OnceValues(func() (d httpapitest.Document, err error) {
-	body, err := openapi.Document(askahuman.Under(askahuman.Parts{}, askahuman.DefaultRules(), true))
-	if err != nil {
-		return d, err
-	}
-	return d, json.Unmarshal(body, &d)
-})
+var openDocument = httpapitest.Once(askahuman.Under(askahuman.Parts{}, askahuman.DefaultRules(), true))
 
 // do makes the request, checks its answer by the status and the OpenAPI document, and returns the
 // body.
@@ -227,7 +219,7 @@ func (p *platform) do(t *testing.T, r request, status int) map[string]any {
 	if w.Code != status {
 		t.Fatalf("%s: got %d %s; want %d", r.line, w.Code, w.Body, status)
 	}
-	d := must.Get(openDocument())(t)
+	d := openDocument(t)
 	d.IsKept(t, r.http(), w)
 	if status == http.StatusNoContent {
 		return nil

@@ -93,7 +93,7 @@ func (p *platform) as(r *http.Request, caller string) bool {
 // described is the platform, each of whose answers is checked by the document and whose log by what was sent. It adds
 // what requests count to all.
 func described(t *testing.T, p *platform, all map[string]string) http.Handler {
-	document := must.Get(openDocument())(t)
+	document := openDocument(t)
 	fields := strings.NewReplacer(`"level":`, "")
 	var busy sync.RWMutex
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -19,13 +19,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-// hurried is a context that ends so soon that no step begins.
-type hurried struct{ context.Context }
-
-func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(3 * time.Second), true }
 
 // listed are notes that can be listed by status.
 func listed() schema.Database {
@@ -92,7 +88,7 @@ func TestErase(t *testing.T) {
 				var read note
 				return attributevalue.UnmarshalMap(item, &read) == nil && read.At == test.n
 			}
-			if complete, err := tables.Erase(hurried{ctx}, erasure, "first", "second"); complete || err != nil ||
+			if complete, err := tables.Erase(worldtest.Leaving(ctx, 3*time.Second), erasure, "first", "second"); complete || err != nil ||
 				writes.Load() > 0 {
 				t.Errorf("without time: got %t, %v after %d writes; want an end without a write", complete, err,
 					writes.Load())

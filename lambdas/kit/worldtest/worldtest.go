@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
@@ -75,11 +73,22 @@ func as(t testing.TB, db *dynamo.DB, platform schema.Platform, function string) 
 }
 
 // Items returns all items of a table.
-func (w *World) Items(t testing.TB, table string) (items []map[string]any) {
+func (w *World) Items(t testing.TB, table string) []map[string]any {
 	t.Helper()
-	must.OK(t, attributevalue.UnmarshalListOfMaps(w.Stored(t, table), &items))
-	return items
+	return dynamotest.All[map[string]any](t, w.Tables, table)
 }
+
+// leaving is a context whose deadline is always that far away.
+type leaving struct {
+	context.Context
+	left time.Duration
+}
+
+func (l leaving) Deadline() (time.Time, bool) { return time.Now().Add(l.left), true }
+
+// Leaving returns a context whose deadline is always that far away, and never there, however slow the machine is. Long
+// work has to stop when 2 seconds are left.
+func Leaving(ctx context.Context, left time.Duration) context.Context { return leaving{ctx, left} }
 
 // ErrKilled is the error of a request whose process is dead.
 var ErrKilled = errors.New("the process is dead")

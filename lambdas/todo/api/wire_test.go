@@ -84,7 +84,7 @@ func TestWire(t *testing.T) {
 			return stored, w
 		case what == "hurried":
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				stored.ServeHTTP(w, r.WithContext(todotest.Hurried(r.Context())))
+				stored.ServeHTTP(w, r.WithContext(worldtest.Leaving(r.Context(), 2*time.Second)))
 			}), nil
 		case what == "unhurried":
 			return stored, nil
@@ -105,7 +105,7 @@ func TestWire(t *testing.T) {
 		"erase": func(hurried string) (lines string) {
 			ctx := t.Context()
 			if hurried != "" {
-				ctx = todotest.Hurried(ctx)
+				ctx = worldtest.Leaving(ctx, 2*time.Second)
 			}
 			for _, record := range records() {
 				var change events.DynamoDBEventRecord

@@ -2,22 +2,12 @@
 package todotest
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/text/unicode/norm"
 )
-
-type hurried struct{ context.Context }
-
-func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(2 * time.Second), true }
-
-// Hurried returns a context whose deadline is always so near that long work has to stop, and never there, however slow
-// the machine is.
-func Hurried(ctx context.Context) context.Context { return hurried{ctx} }
 
 // sortKeys say, by index, which attribute of a task its sort key is made of, and how the key begins.
 var sortKeys = []struct{ index, attribute, prefix string }{

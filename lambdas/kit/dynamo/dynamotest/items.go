@@ -3,6 +3,7 @@ package dynamotest
 import (
 	"context"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -22,17 +23,29 @@ func (t *Tables) Item(tb testing.TB, table string, key ...any) dynamo.Item {
 
 func (t *Tables) get(tb testing.TB, table string, key dynamo.Item) dynamo.Item {
 	tb.Helper()
-	output := must.Get(t.Client.GetItem(context.WithoutCancel(tb.Context()),
-		&dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: new(true)}))(tb)
-	return output.Item
+	return must.Get(t.Client.GetItem(context.WithoutCancel(tb.Context()),
+		&dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: new(true)}))(tb).Item
 }
 
-// Store stores items: structs, or maps of Go values and of DynamoDB's. No fault concerns it.
+// All returns all items of a table as values of a type.
+func All[T any](tb testing.TB, t *Tables, table string) (all []T) {
+	tb.Helper()
+	must.OK(tb, attributevalue.UnmarshalListOfMaps(t.Stored(tb, table), &all))
+	return all
+}
+
+// Store stores items, each once: structs, or maps of Go values and of DynamoDB's. No fault concerns it.
 func (t *Tables) Store(tb testing.TB, table string, items ...any) {
 	tb.Helper()
-	for _, item := range items {
-		must.Get(t.Client.PutItem(tb.Context(),
-			&dynamodb.PutItemInput{TableName: &table, Item: marshalled(tb, item)}))(tb)
+	for some := range slices.Chunk(items, 25) {
+		var writes []types.WriteRequest
+		for _, item := range some {
+			writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: marshalled(tb, item)}})
+		}
+		for left := map[string][]types.WriteRequest{table: writes}; len(left) > 0; {
+			left = must.Get(t.Client.BatchWriteItem(tb.Context(),
+				&dynamodb.BatchWriteItemInput{RequestItems: left}))(tb).UnprocessedItems
+		}
 	}
 }
 
@@ -89,10 +102,10 @@ func marshalled(tb testing.TB, value any) dynamo.Item {
 // "": there is none.
 func Pages[T any](tb testing.TB, read func(from string) (entries []T, next string, err error)) (all []T) {
 	tb.Helper()
-	for from, first := "", true; first || from != ""; first = false {
+	for from, pages := "", 0; pages == 0 || from != ""; pages++ {
 		entries, next, err := read(from)
-		if err != nil {
-			tb.Fatal(err)
+		if must.OK(tb, err); pages > 10_000 {
+			tb.Fatal("the list does not end")
 		}
 		all, from = append(all, entries...), next
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -13,9 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/google/uuid"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -34,6 +34,8 @@ type Document struct {
 	}
 	// JSON is the document as read.
 	JSON []byte `json:"-"`
+
+	forms *sync.Map // compiled ones, by their JSON
 }
 
 // Once returns a function that makes and parses the document of a platform when it is first called.
@@ -91,7 +93,7 @@ type Content struct {
 // examples match their forms.
 func Parse(t testing.TB, body []byte) Document {
 	t.Helper()
-	d := Document{JSON: body}
+	d := Document{JSON: body, forms: &sync.Map{}}
 	if err := json.Unmarshal(body, &d); err != nil {
 		t.Fatalf("the document is not JSON: %v", err)
 	}
@@ -248,110 +250,32 @@ func (d Document) operation(request *http.Request) (found Operation, ok bool) {
 	return found, ok
 }
 
-// conforms checks a value against a form: the part of JSON Schema that huma writes.
+// conforms checks a value against a form.
 func (d Document) conforms(t testing.TB, where string, form map[string]any, value any) {
 	t.Helper()
-	for _, wrong := range d.mismatches("body", form, value) {
-		t.Errorf("%s: %s", where, wrong)
+	if err := d.compiled(t, form).Validate(value); err != nil {
+		t.Errorf("%s: %v", where, err)
 	}
 }
 
-func (d Document) mismatches(at string, form map[string]any, value any) (found []string) {
-	add := func(format string, arguments ...any) { found = append(found, at+" "+fmt.Sprintf(format, arguments...)) }
-	if reference, ok := form["$ref"].(string); ok {
-		target, _ := d.Components.Schemas[strings.TrimPrefix(reference, "#/components/schemas/")].(map[string]any)
-		return d.mismatches(at, target, value)
+// compiled returns a form as a validator of JSON Schema reads it.
+func (d Document) compiled(t testing.TB, form map[string]any) *jsonschema.Schema {
+	t.Helper()
+	key := asJSON(form)
+	if found, ok := d.forms.Load(key); ok {
+		return found.(*jsonschema.Schema)
 	}
-	for _, name := range []string{"oneOf", "anyOf"} {
-		alternatives, ok := form[name].([]any)
-		matches := 0
-		for _, each := range alternatives {
-			if len(d.mismatches(at, each.(map[string]any), value)) == 0 {
-				matches++
-			}
-		}
-		if ok && (matches == 0 || matches > 1 && name == "oneOf") {
-			add("has %d of the forms of %s: %v", matches, name, value)
-		}
-	}
-	kinds, isList := form["type"].([]any)
-	if !isList && form["type"] != nil {
-		kinds = []any{form["type"]}
-	}
-	if kinds != nil && !slices.Contains(kinds, any(kindOf(value))) &&
-		!(kindOf(value) == "integer" && slices.Contains(kinds, any("number"))) {
-		add("is %s, but described as %v", kindOf(value), kinds)
-		return found
-	}
-	if enum, ok := form["enum"].([]any); ok && !slices.Contains(enum, value) {
-		add("is %v, but described as one of %v", value, enum)
-	}
-	switch value := value.(type) {
-	case map[string]any:
-		properties, _ := form["properties"].(map[string]any)
-		for _, name := range asList(form["required"]) {
-			if _, ok := value[name.(string)]; !ok {
-				add("has no %s, but that is described as required", name)
-			}
-		}
-		for name, each := range value {
-			property, ok := properties[name].(map[string]any)
-			if ok {
-				found = append(found, d.mismatches(at+"."+name, property, each)...)
-				continue
-			}
-			switch additional := form["additionalProperties"].(type) {
-			case bool:
-				if !additional {
-					add("has %s, which is not described", name)
-				}
-			case map[string]any:
-				found = append(found, d.mismatches(at+"."+name, additional, each)...)
-			}
-		}
-	case []any:
-		items, _ := form["items"].(map[string]any)
-		for i, each := range value {
-			found = append(found, d.mismatches(fmt.Sprintf("%s[%d]", at, i), items, each)...)
-		}
-	case string:
-		var err error
-		switch form["format"] {
-		case "date-time":
-			_, err = time.Parse(time.RFC3339, value)
-		case "date":
-			_, err = time.Parse(time.DateOnly, value)
-		case "uuid":
-			err = uuid.Validate(value)
-		}
-		if err != nil {
-			add("is %q, but described as %s", value, form["format"])
-		}
-	}
-	return found
+	whole := map[string]any{"components": map[string]any{"schemas": d.Components.Schemas}}
+	maps.Copy(whole, form)
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	must.OK(t, c.AddResource("answer.json", whole))
+	made := must.Get(c.Compile("answer.json"))(t)
+	d.forms.Store(key, made)
+	return made
 }
 
 func asList(value any) []any {
 	list, _ := value.([]any)
 	return list
-}
-
-func kindOf(value any) string {
-	switch value := value.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "boolean"
-	case string:
-		return "string"
-	case float64:
-		if value == float64(int64(value)) {
-			return "integer"
-		}
-		return "number"
-	case []any:
-		return "array"
-	default:
-		return "object"
-	}
 }

@@ -17,8 +17,6 @@ import (
 	"testing"
 	"time"
 
-	diff "github.com/google/go-cmp/cmp"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/goldentest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
@@ -82,13 +80,7 @@ func (s Script) Run(t *testing.T, file string) {
 		r.block(block)
 	}
 	got := strings.TrimRight(r.after.String(), "\n") + "\n"
-	if goldentest.Update() {
-		must.OK(t, os.WriteFile(file, []byte(got), 0o644))
-		return
-	}
-	if found := diff.Diff(strings.Split(string(before), "\n"), strings.Split(got, "\n")); found != "" {
-		t.Errorf("%s (-file +run):\n%s", file, found)
-	}
+	goldentest.Check(t, file, []byte(got))
 }
 
 // always is a number of faults that no request comes to.
@@ -346,14 +338,5 @@ var lines = regexp.MustCompile(
 // The flag -update writes the file.
 func SameAsFile(t *testing.T, file string, document []byte) {
 	t.Helper()
-	got := lines.ReplaceAll(bytes.TrimSpace(document), []byte("\n$0"))
-	if goldentest.Update() {
-		must.OK(t, os.WriteFile(file, append(got, '\n'), 0o644))
-		return
-	}
-	want := must.Get(os.ReadFile(file))(t)
-	if found := diff.Diff(strings.Split(strings.TrimSpace(string(want)), "\n"),
-		strings.Split(string(got), "\n")); found != "" {
-		t.Errorf("%s (-file +run):\n%s", file, found)
-	}
+	goldentest.Check(t, file, append(lines.ReplaceAll(bytes.TrimSpace(document), []byte("\n$0")), '\n'))
 }
