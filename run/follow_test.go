@@ -21,76 +21,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
-// worker is a function of the standard library alone, which compiles fast. It answers with the text of the package
-// words, and keeps items in its table.
-const worker = `package main
-
-import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"io"
-	"net/http"
-	"os"
-
-	"example.com/fixture/words"
-)
-
-func handle(event map[string]any) (int, string) {
-	parameters, _ := event["pathParameters"].(map[string]any)
-	id := fmt.Sprint(parameters["id"])
-	switch event["routeKey"] {
-	case "PUT /items/{id}":
-		return dynamodb("PutItem", map[string]any{"Item": map[string]any{"id": map[string]any{"S": id}}})
-	case "GET /items/{id}":
-		status, text := dynamodb("GetItem", map[string]any{"Key": map[string]any{"id": map[string]any{"S": id}}, "ConsistentRead": true})
-		if text == "{}" {
-			status = 404
-		}
-		return status, text
-	}
-	return 200, words.Text
-}
-
-func dynamodb(operation string, input map[string]any) (int, string) {
-	input["TableName"] = os.Getenv("TABLE")
-	body, _ := json.Marshal(input)
-	request, err := http.NewRequest("POST", os.Getenv("AWS_ENDPOINT_URL"), bytes.NewReader(body))
-	if err != nil {
-		return 502, err.Error()
-	}
-	request.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
-	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+os.Getenv("AWS_ACCESS_KEY_ID")+"/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 502, err.Error()
-	}
-	defer response.Body.Close()
-	text, _ := io.ReadAll(response.Body)
-	return response.StatusCode, string(text)
-}
-
-func main() {
-	runtime := "http://" + os.Getenv("AWS_LAMBDA_RUNTIME_API") + "/2018-06-01/runtime/invocation/"
-	for {
-		next, err := http.Get(runtime + "next")
-		if err != nil {
-			os.Exit(1)
-		}
-		var event map[string]any
-		_ = json.NewDecoder(next.Body).Decode(&event)
-		next.Body.Close()
-		status, text := handle(event)
-		answer, _ := json.Marshal(map[string]any{"statusCode": status, "body": text})
-		response, err := http.Post(runtime+next.Header.Get("Lambda-Runtime-Aws-Request-Id")+"/response", "application/json", bytes.NewReader(answer))
-		if err != nil {
-			os.Exit(1)
-		}
-		response.Body.Close()
-	}
-}
-`
-
 // ofThisRun is in files that tests save while they are compiled. The toolchain may read a file after it has hashed it,
 // and then keeps what it compiled under the hash of the former text: a later run with that text would get it.
 var ofThisRun = cryptorand.Text()
@@ -99,7 +29,7 @@ func words(text string) string {
 	return fmt.Sprintf("package words\n\n// Text is of the run %s.\nconst Text = %q\n", ofThisRun, text)
 }
 
-// fixture is a module of a developer, with the assembly of its app.
+// fixture is a module of a developer, testdata/fixture, with the assembly of its app.
 type fixture struct {
 	folder string
 }
@@ -109,7 +39,7 @@ func newFixture(t testing.TB) *fixture {
 	folder := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	f := &fixture{folder: folder}
 	f.save(t, "go.mod", "module example.com/fixture\n\ngo 1.26\n")
-	f.save(t, "lambdas/worker/main.go", worker)
+	must.OK(t, os.CopyFS(folder, os.DirFS("testdata/fixture")))
 	f.save(t, "words/words.go", words("first"))
 	return f
 }

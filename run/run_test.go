@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,126 +52,34 @@ func role(service string, statements ...object) object {
 	}}
 }
 
-// template is a platform of one function, table, API, schedule, queue, secret and bucket.
+// platform is a CloudFormation template of one table, API, schedule and queue and so on, without roles and routes. Its
+// function has the longest time-out that Lambda allows: a busy machine may take any time for an answer.
+//
+//go:embed testdata/template.json
+var platform []byte
+
+// template is the platform with its roles and routes.
 func template() object {
-	resources := object{
-		"Table": object{"Type": "AWS::DynamoDB::Table", "Properties": object{
-			"AttributeDefinitions":    []object{{"AttributeName": "id", "AttributeType": "S"}},
-			"KeySchema":               []object{{"AttributeName": "id", "KeyType": "HASH"}},
-			"BillingMode":             "PAY_PER_REQUEST",
-			"StreamSpecification":     object{"StreamViewType": "NEW_AND_OLD_IMAGES"},
-			"TimeToLiveSpecification": object{"AttributeName": "expires_at", "Enabled": true},
-		}},
-		"Queue": object{"Type": "AWS::SQS::Queue"},
-		"Secret": object{"Type": "AWS::SecretsManager::Secret",
-			"Properties": object{"GenerateSecretString": object{"PasswordLength": 20, "ExcludePunctuation": true}}},
-		"Bucket": object{"Type": "AWS::S3::Bucket", "Properties": object{
-			"LifecycleConfiguration":    object{"Rules": []object{{"Status": "Enabled", "ExpirationInDays": 1}}},
-			"NotificationConfiguration": object{"EventBridgeConfiguration": object{"EventBridgeEnabled": true}},
-		}},
-		"Rule": object{"Type": "AWS::Events::Rule", "Properties": object{
-			"State": "ENABLED", "Targets": []object{
-				{"Id": "Function", "Arn": arn("Function"), "DeadLetterConfig": object{"Arn": arn("Queue")}}},
-			"EventPattern": object{"source": []string{"aws.s3"}, "detail-type": []string{"Object Created"},
-				"detail": object{
-					"bucket": object{"name": []any{ref("Bucket")}},
-					"object": object{"key": []any{object{"prefix": "events/"}}},
-				}},
-		}},
-		"RulePermission": object{"Type": "AWS::Lambda::Permission", "Properties": object{
-			"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "events.amazonaws.com",
-			"SourceArn": arn("Rule"),
-		}},
-		"Bus": object{"Type": "AWS::Events::EventBus", "Properties": object{"Name": "own"}},
-		"Noted": object{"Type": "AWS::Events::Rule", "Properties": object{
-			"EventBusName": ref("Bus"), "EventPattern": object{"detail-type": []string{"Noted"}},
-			"Targets": []object{
-				{"Id": "Function", "Arn": arn("Function"), "DeadLetterConfig": object{"Arn": arn("Queue")}},
-				{"Id": "Told", "Arn": arn("Told"), "InputPath": "$.detail"},
-				{"Id": "Texts", "Arn": arn("Told"), "DeadLetterConfig": object{"Arn": arn("Queue")},
-					"InputTransformer": object{"InputPathsMap": object{"note": "$.detail.note"},
-						"InputTemplate": `"noted <note>"`}},
-			},
-		}},
-		"NotedPermission": object{"Type": "AWS::Lambda::Permission", "Properties": object{
-			"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "events.amazonaws.com",
-			"SourceArn": arn("Noted"),
-		}},
-		"Told": object{"Type": "AWS::SQS::Queue"},
-		"QueuePolicy": object{"Type": "AWS::SQS::QueuePolicy", "Properties": object{
-			"Queues": []any{ref("Queue"), ref("Told")},
-			"PolicyDocument": object{"Statement": []object{{
-				"Effect": "Allow", "Principal": object{"Service": "events.amazonaws.com"}, "Action": "sqs:SendMessage",
-				"Resource":  []any{arn("Queue"), arn("Told")},
-				"Condition": object{"ArnEquals": object{"aws:SourceArn": []any{arn("Rule"), arn("Noted")}}},
-			}}},
-		}},
-		"BucketPolicy": object{"Type": "AWS::S3::BucketPolicy",
-			"Properties": object{"Bucket": ref("Bucket"), "PolicyDocument": object{"Statement": []object{{
-				"Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": "*",
-				"Condition": object{"Bool": object{"aws:SecureTransport": "false"}},
-			}}}}},
-		"Logs": object{"Type": "AWS::Logs::LogGroup", "Properties": object{"LogGroupName": "/test/logs"}},
-		"Role": role("lambda.amazonaws.com",
-			allow(arn("Logs"), "logs:CreateLogStream", "logs:PutLogEvents"),
-			allow(arn("Table"), "dynamodb:PutItem", "dynamodb:GetItem"),
-			allow(object{"Fn::GetAtt": []string{"Table", "StreamArn"}}, "dynamodb:DescribeStream",
-				"dynamodb:GetRecords", "dynamodb:GetShardIterator"),
-			allow("*", "dynamodb:ListStreams"),
-			allow(arn("Queue"), "sqs:SendMessage"),
-			allow(arn("Bus"), "events:PutEvents"),
-			allow(ref("Secret"), "secretsmanager:GetSecretValue"),
-			allow(join(arn("Bucket"), "/events/*"), "s3:PutObject", "s3:GetObject"),
-		),
-		"Function": object{"Type": "AWS::Lambda::Function", "Properties": object{
-			"FunctionName": "worker", "Runtime": "provided.al2023", "Handler": "bootstrap",
-			"Code": object{"S3Bucket": "b", "S3Key": "code.zip"},
-			// The longest that Lambda allows: a busy machine may take any time for an answer.
-			"Role": arn("Role"), "Timeout": 900, "MemorySize": 256, "LoggingConfig": object{"LogGroup": ref("Logs")},
-			"Architectures": []string{map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]},
-			"Environment": object{"Variables": object{"TABLE": ref("Table"), "QUEUE": ref("Queue"),
-				"SECRET": ref("Secret"), "BUCKET": ref("Bucket"), "BUS": ref("Bus"),
-				"PUSH": "https://fcm.googleapis.com"}},
-		}},
-		"Mapping": object{"Type": "AWS::Lambda::EventSourceMapping", "Properties": object{
-			"FunctionName": ref("Function"), "EventSourceArn": object{"Fn::GetAtt": []string{"Table", "StreamArn"}},
-			"StartingPosition": "TRIM_HORIZON",
-		}},
-		"Failures": object{"Type": "AWS::Lambda::EventInvokeConfig", "Properties": object{
-			"FunctionName": ref("Function"), "Qualifier": "$LATEST", "MaximumRetryAttempts": 1,
-			"DestinationConfig": object{"OnFailure": object{"Destination": arn("Queue")}},
-		}},
-		"Api": object{"Type": "AWS::ApiGatewayV2::Api",
-			"Properties": object{"Name": "items", "ProtocolType": "HTTP",
-				"CorsConfiguration": object{"AllowOrigins": []string{"*"}, "AllowMethods": []string{"GET"}}}},
-		"Stage": object{"Type": "AWS::ApiGatewayV2::Stage", "Properties": object{
-			"ApiId": ref("Api"), "StageName": "$default", "AutoDeploy": true,
-			"AccessLogSettings": object{"Format": "access $context.routeKey $context.status",
-				"DestinationArn": arn("Logs")},
-		}},
-		"Integration": object{"Type": "AWS::ApiGatewayV2::Integration", "Properties": object{
-			"ApiId": ref("Api"), "IntegrationType": "AWS_PROXY", "IntegrationUri": arn("Function"),
-			"PayloadFormatVersion": "2.0",
-		}},
-		"Permission": object{"Type": "AWS::Lambda::Permission", "Properties": object{
-			"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "apigateway.amazonaws.com",
-			"SourceArn": join("arn:aws:execute-api:", ref("AWS::Region"), ":", ref("AWS::AccountId"), ":", ref("Api"),
-				"/*/*"),
-		}},
-		"Authorizer": object{"Type": "AWS::ApiGatewayV2::Authorizer", "Properties": object{
-			"ApiId": ref("Api"), "Name": "jwt", "AuthorizerType": "JWT",
-			"IdentitySource":   []string{"$request.header.Authorization"},
-			"JwtConfiguration": object{"Issuer": "https://issuer.example", "Audience": []string{"items"}},
-		}},
-		"ScheduleRole": role("scheduler.amazonaws.com", allow(arn("Function"), "lambda:InvokeFunction"),
-			allow(arn("Queue"), "sqs:SendMessage")),
-		"Schedule": object{"Type": "AWS::Scheduler::Schedule", "Properties": object{
-			"Name": "tick", "ScheduleExpression": "cron(0 3 * * ? *)", "ScheduleExpressionTimezone": "Europe/Vienna",
-			"FlexibleTimeWindow": object{"Mode": "OFF"},
-			"Target": object{"Arn": arn("Function"), "RoleArn": arn("ScheduleRole"),
-				"Input": `{"Tick":"<aws.scheduler.attempt-number>"}`, "DeadLetterConfig": object{"Arn": arn("Queue")}},
-		}},
+	var t object
+	if err := json.Unmarshal(platform, &t); err != nil {
+		panic(err)
 	}
+	resources := t["Resources"].(object)
+	properties(t, "Function")["Architectures"] = []string{
+		map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]}
+	resources["Role"] = role("lambda.amazonaws.com",
+		allow(arn("Logs"), "logs:CreateLogStream", "logs:PutLogEvents"),
+		allow(arn("Table"), "dynamodb:PutItem", "dynamodb:GetItem"),
+		allow(object{"Fn::GetAtt": []string{"Table", "StreamArn"}}, "dynamodb:DescribeStream",
+			"dynamodb:GetRecords", "dynamodb:GetShardIterator"),
+		allow("*", "dynamodb:ListStreams"),
+		allow(arn("Queue"), "sqs:SendMessage"),
+		allow(arn("Bus"), "events:PutEvents"),
+		allow(ref("Secret"), "secretsmanager:GetSecretValue"),
+		allow(join(arn("Bucket"), "/events/*"), "s3:PutObject", "s3:GetObject"),
+	)
+	resources["ScheduleRole"] = role("scheduler.amazonaws.com", allow(arn("Function"), "lambda:InvokeFunction"),
+		allow(arn("Queue"), "sqs:SendMessage"))
 	for i, key := range []string{"PUT /items/{id}", "GET /items/{id}", "DELETE /items/{id}", "POST /messages",
 		"GET /secret", "GET /environment", "GET /slow", "PUT /objects/{id}", "GET /objects/{id}", "GET /me",
 		"POST /events"} {
@@ -181,8 +90,7 @@ func template() object {
 		}
 		resources[fmt.Sprint("Route", i)] = object{"Type": "AWS::ApiGatewayV2::Route", "Properties": properties}
 	}
-	return object{"Resources": resources, "Outputs": object{
-		"Url": object{"Value": object{"Fn::GetAtt": []string{"Api", "ApiEndpoint"}}}}}
+	return t
 }
 
 func properties(t object, id string) object {
@@ -803,14 +711,14 @@ func TestStartRefuses(t *testing.T) {
 			delete(t["Resources"].(object), "RulePermission")
 		}, says: []string{"Rule", "no AWS::Lambda::Permission lets events.amazonaws.com invoke worker"}},
 		"RuleInput": {change: func(t object) {
-			properties(t, "Rule")["Targets"].([]object)[0]["InputPath"] = "$..detail"
+			properties(t, "Rule")["Targets"].([]any)[0].(object)["InputPath"] = "$..detail"
 		}, says: []string{"Rule", `InputPath: got "$..detail"`}},
 		"RulePattern": {change: func(t object) {
 			properties(t, "Rule")["EventPattern"].(object)["detail"].(object)["object"] = object{
 				"size": []object{{"contains": "1"}}}
 		}, says: []string{"Rule", `got operator "contains"`}},
 		"RuleDeadLetters": {change: func(t object) {
-			properties(t, "Rule")["Targets"].([]object)[0]["DeadLetterConfig"] = object{
+			properties(t, "Rule")["Targets"].([]any)[0].(object)["DeadLetterConfig"] = object{
 				"Arn": "arn:aws:sqs:us-east-1:000000000000:none"}
 		}, says: []string{"Rule", "dead-letter queue"}},
 		"Catalog": {change: func(t object) {
