@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/check"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // part is a resource of an HTTP API.
@@ -43,9 +44,7 @@ func TestAuthorizersOfPlatform(t *testing.T) {
 	var template struct {
 		Resources map[string]part
 	}
-	if err := json.Unmarshal([]byte(text), &template); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(text), &template))
 	guarded := 0
 	for id, r := range template.Resources {
 		if r.Properties["AuthorizationType"] != "JWT" {

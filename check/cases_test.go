@@ -15,6 +15,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/onesynth-cdk/onesynth/check"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // scenario is a case of an archive: what it changes in the base, and the findings that it states.
@@ -73,9 +74,7 @@ func TestCases(t *testing.T) {
 			}
 			if update() {
 				archive.Files[1].Data = []byte(written.String())
-				if err := os.WriteFile(path, txtar.Format(archive), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.WriteFile(path, txtar.Format(archive), 0o600))
 			}
 		})
 	}
@@ -106,9 +105,7 @@ func (c scenario) run(t *testing.T, base []byte, noted bool) (found []string) {
 	t.Helper()
 	var deployed, proposed any
 	for _, side := range []*any{&deployed, &proposed} {
-		if err := json.Unmarshal(base, side); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(base, side))
 	}
 	for _, change := range c.changes {
 		before, after, path := parseChange(t, change)
@@ -153,10 +150,7 @@ func (c scenario) run(t *testing.T, base []byte, noted bool) (found []string) {
 
 func parseObject(t *testing.T, template any) *check.Template {
 	t.Helper()
-	text, err := json.Marshal(template)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(template))(t)
 	return parse(t, string(text))
 }
 

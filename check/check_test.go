@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/onesynth-cdk/onesynth/check"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 var here = check.Environment{Stack: "shop", Region: "eu-west-1", Account: "111122223333"}
@@ -350,10 +351,7 @@ func platforms(t testing.TB) map[string]string {
 	}
 	templates := map[string]string{}
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(path))(t)
 		templates[filepath.Base(path)] = string(text)
 	}
 	return templates
@@ -401,9 +399,7 @@ func TestPlatforms(t *testing.T) {
 			var all struct {
 				Resources map[string]struct{ Type string }
 			}
-			if err := json.Unmarshal([]byte(text), &all); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal([]byte(text), &all))
 			for id, resource := range all.Resources {
 				if resource.Type == "AWS::ApiGatewayV2::Authorizer" {
 					continue // TestAuthorizersOfPlatform

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/check"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // mutate returns the template's text after a change of its resources.
@@ -18,14 +19,9 @@ func mutate(t testing.TB, text string, change func(resources map[string]map[stri
 		Metadata  map[string]any            `json:",omitempty"`
 		Resources map[string]map[string]any `json:""`
 	}
-	if err := json.Unmarshal([]byte(text), &template); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(text), &template))
 	change(template.Resources)
-	changed, err := json.Marshal(template)
-	if err != nil {
-		t.Fatal(err)
-	}
+	changed := must.Get(json.Marshal(template))(t)
 	return string(changed)
 }
 
@@ -104,9 +100,7 @@ func TestConflicts(t *testing.T) {
 	// declared is the platform with one resource more.
 	declared := func(kind, properties string) string {
 		var object map[string]any
-		if err := json.Unmarshal([]byte(properties), &object); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(properties), &object))
 		return mutate(t, text, func(r resources) { r["R"] = map[string]any{"Type": kind, "Properties": object} })
 	}
 	const pool = `"UserPoolId": {"Ref": "TodoUsers10B2EC58"}`

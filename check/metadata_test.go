@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/check"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 const appData = "TodoDatabaseAppDataA1556560"
@@ -15,18 +16,13 @@ const appData = "TodoDatabaseAppDataA1556560"
 func withMetadata(t testing.TB, text string, attributes map[string]string) string {
 	t.Helper()
 	var template map[string]any
-	if err := json.Unmarshal([]byte(text), &template); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(text), &template))
 	template["Metadata"] = map[string]any{
 		"onesynth": map[string]any{"localPort": 8081}, "onesynth:others": "text",
 		"onesynth:Todo/Database/AppData": map[string]any{"table": "AppData", "resource": appData,
 			"attributes": attributes},
 	}
-	changed, err := json.Marshal(template)
-	if err != nil {
-		t.Fatal(err)
-	}
+	changed := must.Get(json.Marshal(template))(t)
 	return string(changed)
 }
 

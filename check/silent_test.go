@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/check"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 func TestSilent(t *testing.T) {
@@ -23,12 +24,9 @@ func TestSilent(t *testing.T) {
 		"On":          {topic + `, "ActionsEnabled": true`, 0, 1},
 	} {
 		for _, kind := range []string{"Alarm", "CompositeAlarm"} {
-			template, err := check.Parse([]byte(fmt.Sprintf(
+			template := must.Get(check.Parse([]byte(fmt.Sprintf(
 				`{"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}, "A": {"Type": "AWS::CloudWatch::%s", "Properties": {%s}}}}`,
-				kind, test.properties)))
-			if err != nil {
-				t.Fatal(err)
-			}
+				kind, test.properties))))(t)
 			if silent, alarms := check.Silent(template); silent != test.silent || alarms != test.alarms {
 				t.Errorf("%s of a %s: got %d of %d, want %d of %d", name, kind, silent, alarms, test.silent,
 					test.alarms)

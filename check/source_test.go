@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/check"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // TestSources: each change is named by the line of the schema that makes it, if the metadata says so, and else by the
@@ -45,18 +46,13 @@ func TestSources(t *testing.T) {
 			}
 		})
 		var template object
-		if err := json.Unmarshal([]byte(text), &template); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(text), &template))
 		metadata := object{}
 		for path, entry := range described {
 			metadata["onesynth:Todo/"+path] = entry
 		}
 		template["Metadata"] = metadata
-		synthesised, err := json.Marshal(template)
-		if err != nil {
-			t.Fatal(err)
-		}
+		synthesised := must.Get(json.Marshal(template))(t)
 		return string(synthesised)
 	}
 	type resources = map[string]map[string]any

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // awsProperty is a property in the resource database of the CDK command.
@@ -71,10 +73,7 @@ func readDatabase(t *testing.T) awsDatabase {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	unpacked, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unpacked := must.Get(gzip.NewReader(file))(t)
 	var read struct {
 		Schema struct {
 			Resource struct{ Entities []awsResource }
@@ -86,9 +85,7 @@ func readDatabase(t *testing.T) awsDatabase {
 			} `json:"typeDefinition"`
 		}
 	}
-	if err := json.NewDecoder(unpacked).Decode(&read); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.NewDecoder(unpacked).Decode(&read))
 	database := awsDatabase{read.Schema.Resource.Entities, map[string]map[string]awsProperty{}}
 	for _, declared := range read.Schema.Types.Entities {
 		database.types[declared.ID] = declared.Properties
@@ -235,19 +232,12 @@ func testTypes(t *testing.T) {
 	want := strings.Join(all, "\n") + "\n"
 	if flag.Lookup("update").Value.String() == "true" {
 		var packed bytes.Buffer
-		writer, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-		if err != nil {
-			t.Fatal(err)
-		}
+		writer := must.Get(gzip.NewWriterLevel(&packed, gzip.BestCompression))(t)
 		if _, err := writer.Write([]byte(want)); err != nil {
 			t.Fatal(err)
 		}
-		if err := writer.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile("types.txt.gz", packed.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, writer.Close())
+		must.OK(t, os.WriteFile("types.txt.gz", packed.Bytes(), 0o600))
 		// What follows in this test is of the new table.
 		typeTable, typeLines = packed.Bytes(), readTypes
 		return
@@ -319,11 +309,8 @@ func TestReplaced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			parse := func(properties string) *Template {
-				template, err := Parse([]byte(`{"Resources": {"R": {"Type": "` + test.kind + `", "Properties": {` +
-					properties + `}}}}`))
-				if err != nil {
-					t.Fatal(err)
-				}
+				template := must.Get(Parse([]byte(`{"Resources": {"R": {"Type": "` + test.kind + `", "Properties": {` +
+					properties + `}}}}`)))(t)
 				return template
 			}
 			var got []string

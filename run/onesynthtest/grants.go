@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 )
 
@@ -45,9 +46,7 @@ func (s *Suite) CheckGrants(t *testing.T, use func(testing.TB, *Target)) {
 			FunctionName      string
 			DestinationConfig struct{ OnFailure struct{ Destination string } }
 		}
-		if err := r.Decode(&declared); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, r.Decode(&declared))
 		queues[in.Assembly.Function(declared.FunctionName).Name] = declared.DestinationConfig.OnFailure.Destination
 	}
 	for _, f := range in.Functions.Functions() {

@@ -170,17 +170,13 @@ func (p *Target) Schedule(t testing.TB, name string) string {
 // function has succeeded.
 func (p *Target) RunSchedule(t testing.TB, name string) {
 	t.Helper()
-	if err := p.Run.RunSchedule(t.Context(), p.Schedule(t, name)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, p.Run.RunSchedule(t.Context(), p.Schedule(t, name)))
 }
 
 // SetFaults makes the local run fail requests of functions to AWS from now on. The zero value ends that.
 func (p *Target) SetFaults(t testing.TB, faults runtest.Faults) {
 	t.Helper()
-	if err := runtest.Of(p.Run).SetFaults(faults); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, runtest.Of(p.Run).SetFaults(faults))
 }
 
 // Kill kills an instance of a local run's function, a busy one if there is any, and reports whether there was one.
@@ -213,9 +209,7 @@ func (p *Target) Flush(t testing.TB) {
 	if refused() > before {
 		t.Fatal("a role refused a request of a function")
 	}
-	if err := <-flushed; err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, <-flushed)
 }
 
 // Delete deletes an item in the database, without the platform, by its key as for Item.

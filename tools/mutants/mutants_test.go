@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // module is one whose tests notice every change of bigger, and none of unseen.
@@ -50,9 +52,7 @@ func TestRun(t *testing.T) {
 	folder := t.TempDir()
 	for part := range strings.SplitSeq(module[len("-- "):], "\n-- ") {
 		name, content, _ := strings.Cut(part, " --\n")
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(content+"\n"), 0o600))
 	}
 	const want = `pure: 3 killed, 0 killed by the script, 4 survived
   m.go:11: unseen: ` + "`2` becomes `3`" + `
@@ -64,15 +64,11 @@ operations: 0 killed, 0 killed by the script, 0 survived
 	o := options{pure: 100, operations: 100, results: "results.jsonl", packages: "./..."}
 	for range 2 {
 		var out strings.Builder
-		if err := run(t.Context(), folder, o, &out); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, run(t.Context(), folder, o, &out))
 		if diff := cmp.Diff(want, out.String()); diff != "" {
 			t.Errorf("- want, + got:\n%s", diff)
 		}
 		// Without a test all changes would survive.
-		if err := os.WriteFile(filepath.Join(folder, "m_test.go"), []byte("package m\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(folder, "m_test.go"), []byte("package m\n"), 0o600))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/tools/reference"
 )
 
@@ -32,7 +33,7 @@ type page struct{ path, whole, content string }
 func pages(t *testing.T) []page {
 	t.Helper()
 	var all []page
-	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, entry fs.DirEntry, err error) error {
+	must.OK(t, filepath.WalkDir(filepath.Join("..", ".."), func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -49,10 +50,7 @@ func pages(t *testing.T) []page {
 			all = append(all, page{path, string(content), code.ReplaceAllString(string(content), "")})
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -75,10 +73,7 @@ func TestLinks(t *testing.T) {
 	headings := map[string]map[string]bool{}
 	headingsOf := func(path string) map[string]bool {
 		if headings[path] == nil {
-			content, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			content := must.Get(os.ReadFile(path))(t)
 			headings[path] = anchors(code.ReplaceAllString(string(content), ""))
 		}
 		return headings[path]

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
 
@@ -15,10 +16,7 @@ import (
 // takes onesynth-lake beside it and the library from a module proxy. The notices of what they link go along.
 func TestBinaries(t *testing.T) {
 	t.Parallel()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs("../.."))(t)
 	folder := filepath.Join(t.TempDir(), "checkout")
 	// The checkout has one commit and its tag.
 	for _, arguments := range [][]string{{"git", "clone", "-q", "--no-tags", "--depth=1", "file://" + root, folder},
@@ -31,10 +29,7 @@ func TestBinaries(t *testing.T) {
 		t.Errorf("onesynth --version: got %s", printed)
 	}
 	for name, cgo := range map[string]string{"onesynth": "0", "onesynth-lake": "1"} {
-		info, err := buildinfo.ReadFile(filepath.Join(binaries, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(buildinfo.ReadFile(filepath.Join(binaries, name)))(t)
 		settings := map[string]string{}
 		for _, setting := range info.Settings {
 			settings[setting.Key] = setting.Value
@@ -44,10 +39,7 @@ func TestBinaries(t *testing.T) {
 				settings["CGO_ENABLED"], cgo)
 		}
 	}
-	notices, err := os.ReadFile(filepath.Join(binaries, "NOTICES"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	notices := must.Get(os.ReadFile(filepath.Join(binaries, "NOTICES")))(t)
 	for _, of := range []string{"Go", "github.com/alecthomas/kong", "github.com/duckdb/duckdb-go/v2"} {
 		if !strings.Contains(string(notices), "\n======== "+of) && !strings.HasPrefix(string(notices), "======== "+of) {
 			t.Errorf("NOTICES has no licence of %s", of)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/mod/module"
 	modzip "golang.org/x/mod/zip"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
@@ -108,21 +109,12 @@ func TestImporters(t *testing.T) {
 // repository's command or tests alone.
 func reportWeight(t *testing.T, i *importertest.Importer, cache string) {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(i.Folder, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	requirements, err := modfile.Parse("go.mod", content, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums, err := os.ReadFile(filepath.Join(i.Folder, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(filepath.Join(i.Folder, "go.mod")))(t)
+	requirements := must.Get(modfile.Parse("go.mod", content, nil))(t)
+	sums := must.Get(os.ReadFile(filepath.Join(i.Folder, "go.sum")))(t)
 	var archives []string
 	var size int64
-	err = filepath.WalkDir(filepath.Join(cache, "cache", "download"),
+	must.OK(t, filepath.WalkDir(filepath.Join(cache, "cache", "download"),
 		func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || filepath.Ext(path) != ".zip" {
 				return err
@@ -134,17 +126,11 @@ func reportWeight(t *testing.T, i *importertest.Importer, cache string) {
 			archives = append(archives, path)
 			size += information.Size()
 			return nil
-		})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}))
 	t.Logf("an importer's go.mod names %d modules, its go.sum has %d lines, and building, synthesising included, "+
 		"fetches %d modules of %d MB",
 		len(requirements.Require), bytes.Count(sums, []byte("\n")), len(archives), size/1_000_000)
-	document, err := os.ReadFile(filepath.Join("..", "..", "docs", "guide", "import.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(os.ReadFile(filepath.Join("..", "..", "docs", "guide", "import.md")))(t)
 	if says := fmt.Sprintf("names %d modules", len(requirements.Require)); !bytes.Contains(document, []byte(says)) {
 		t.Errorf("docs/guide/import.md does not say that an importer's go.mod %s", says)
 	}
@@ -166,31 +152,16 @@ func proxy(t *testing.T, path, library, version string) string {
 	t.Helper()
 	folder := t.TempDir()
 	versions := filepath.Join(folder, filepath.FromSlash(path), "@v")
-	if err := os.MkdirAll(versions, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	archive, err := os.Create(filepath.Join(versions, version+".zip"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.MkdirAll(versions, 0o755))
+	archive := must.Get(os.Create(filepath.Join(versions, version+".zip")))(t)
 	defer archive.Close()
-	if err := modzip.CreateFromDir(archive, module.Version{Path: path, Version: version},
-		library); err != nil {
-		t.Fatal(err)
-	}
-	description, err := os.ReadFile(filepath.Join(library, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	information, err := json.Marshal(map[string]any{"Version": version, "Time": time.Unix(0, 0)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, modzip.CreateFromDir(archive, module.Version{Path: path, Version: version},
+		library))
+	description := must.Get(os.ReadFile(filepath.Join(library, "go.mod")))(t)
+	information := must.Get(json.Marshal(map[string]any{"Version": version, "Time": time.Unix(0, 0)}))(t)
 	for name, content := range map[string][]byte{version + ".mod": description, version + ".info": information,
 		"list": []byte(version + "\n")} {
-		if err := os.WriteFile(filepath.Join(versions, name), content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(versions, name), content, 0o644))
 	}
 	return folder
 }
@@ -207,12 +178,8 @@ func linkModule(t *testing.T, cache, path string) {
 	}
 	for _, name := range names {
 		link := filepath.Join(cache, name)
-		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(filepath.Join(own, name), link); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(link), 0o755))
+		must.OK(t, os.Symlink(filepath.Join(own, name), link))
 	}
 }
 

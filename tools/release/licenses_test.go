@@ -16,6 +16,7 @@ import (
 	"github.com/google/licensecheck"
 	"golang.org/x/mod/modfile"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
 
@@ -89,20 +90,11 @@ func TestLicenses(t *testing.T) {
 		t.Errorf("LICENSE: got %q, %v, want Apache-2.0", own, err)
 	}
 	i := importertest.New(t)
-	folder, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(filepath.Abs("../.."))(t)
 	i.Replace(t, folder)
 	i.Run(t, "go", "get", ".")
-	content, err := os.ReadFile(filepath.Join(i.Folder, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	requirements, err := modfile.Parse("go.mod", content, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(filepath.Join(i.Folder, "go.mod")))(t)
+	requirements := must.Get(modfile.Parse("go.mod", content, nil))(t)
 	var table strings.Builder
 	for _, r := range requirements.Require {
 		if r.Mod.Path == importertest.ModulePath {
@@ -111,9 +103,7 @@ func TestLicenses(t *testing.T) {
 		download := exec.Command("go", "mod", "download", "-json", r.Mod.String())
 		download.Dir, download.Env = i.Folder, i.Environment
 		var module struct{ Dir string }
-		if err := json.Unmarshal([]byte(importertest.Output(t, download)), &module); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(importertest.Output(t, download)), &module))
 		licence, err := license(module.Dir)
 		if err != nil {
 			t.Errorf("%s: %v", r.Mod, err)
@@ -122,10 +112,7 @@ func TestLicenses(t *testing.T) {
 	}
 
 	file := filepath.Join("..", "..", "docs", "reference", "licenses.md")
-	document, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(os.ReadFile(file))(t)
 	const heading = "| Module | Licence |\n| --- | --- |\n"
 	before, rest, found := strings.Cut(string(document), heading)
 	if !found {
@@ -136,9 +123,7 @@ func TestLicenses(t *testing.T) {
 		listed, after = listed+"\n", "\n"+after
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(before+heading+table.String()+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(before+heading+table.String()+after), 0o644))
 		return
 	}
 	if diff := cmp.Diff(listed, table.String()); diff != "" {
@@ -185,14 +170,10 @@ You should have received a copy of the GNU Affero General Public License along w
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
-			if err := os.WriteFile(filepath.Join(folder, test.name), []byte(test.text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(folder, test.name), []byte(test.text), 0o644))
 			if test.beside != "" {
-				if err := os.WriteFile(filepath.Join(folder, "LICENSE-RESTRICTIONS"), []byte(test.beside),
-					0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, os.WriteFile(filepath.Join(folder, "LICENSE-RESTRICTIONS"), []byte(test.beside),
+					0o644))
 			}
 			_, err := license(folder)
 			if got := fmt.Sprint(err); err == nil && test.want != "" ||

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
 
@@ -70,16 +71,11 @@ func TestPublishAgain(t *testing.T) {
 	}
 	write := func(folder, name, content string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600))
 	}
 	read := func(folder, name string) string {
 		t.Helper()
-		content, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(filepath.Join(folder, name)))(t)
 		return string(content)
 	}
 	origin, ours := t.TempDir(), filepath.Join(t.TempDir(), "ours")
@@ -112,9 +108,7 @@ func TestPublishAgain(t *testing.T) {
 
 	write(origin, "lib.go", strings.Replace(read(origin, "lib.go"), "// First is first.", "// First is the first.", 1))
 	write(origin, "next.go", "package lib\n\nimport _ \"example.org/lib/other\"\n")
-	if err := os.Remove(filepath.Join(origin, "gone.go")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Remove(filepath.Join(origin, "gone.go")))
 	save()
 	publish()
 	publish() // There is nothing new.

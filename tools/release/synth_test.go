@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
@@ -37,9 +38,7 @@ func TestSynthIsReproducible(t *testing.T) {
 	folders := []string{filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "a folder with another name")}
 	// The second is a copy of the first, because files of the module may change meanwhile.
 	importertest.CopyLibrary(t, folders[0])
-	if err := os.CopyFS(folders[1], os.DirFS(folders[0])); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.CopyFS(folders[1], os.DirFS(folders[0])))
 	for _, folder := range folders {
 		build := exec.Command("go", "build", "-ldflags=-w", "-o", "cdk-app", ".")
 		build.Dir = folder
@@ -59,10 +58,7 @@ func TestSynthIsReproducible(t *testing.T) {
 			importertest.Output(t, synth)
 			assemblies = append(assemblies, importertest.Digests(t, assembly))
 		}
-		recorded, err := os.ReadFile(calls)
-		if err != nil {
-			t.Fatal(err)
-		}
+		recorded := must.Get(os.ReadFile(calls))(t)
 		if n := bytes.Count(recorded, []byte("\n")); n == 0 || n > maxCalls[environment] {
 			t.Errorf("%s: calls into the CDK: got %d, want 1 to %d: keep what was read once", environment, n,
 				maxCalls[environment])

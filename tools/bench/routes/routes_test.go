@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/client"
@@ -15,10 +16,7 @@ import (
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	for _, p := range platforms.All() {
-		measured, err := Of(p.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		measured := must.Get(Of(p.ID))(t)
 		said, measures := map[string]bool{}, map[string]bool{}
 		for _, r := range measured.Routes {
 			is := func(of schema.Route) bool { return of.Key() == r.Operation.Route }

