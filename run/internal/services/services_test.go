@@ -3,6 +3,7 @@ package services_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -18,9 +19,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
@@ -55,8 +53,6 @@ type fixture struct {
 	database string
 	assembly *assembly.Assembly
 	dynamodb *dynamodb.Client
-	secrets  *secretsmanager.Client
-	sqs      *sqs.Client
 }
 
 // start serves the resources to a function named asker. The statements are its role's.
@@ -85,19 +81,12 @@ func start(t testing.TB, statements string, change ...func(*services.Options)) *
 	for _, apply := range change {
 		apply(&options)
 	}
-	server, config := serve(t, options)
+	server := must.Get(services.New(options))(t)
+	config := awstest.Listen(t, server.Server, loaded)
 	return &fixture{
 		server: server, url: *config.BaseEndpoint, database: key, assembly: loaded,
-		dynamodb: dynamodb.NewFromConfig(config), secrets: secretsmanager.NewFromConfig(config),
-		sqs: sqs.NewFromConfig(config),
+		dynamodb: dynamodb.NewFromConfig(config),
 	}
-}
-
-// serve serves the assembly to a function named asker, whose role is reader. The configuration is the function's.
-func serve(t testing.TB, options services.Options) (*services.Services, aws.Config) {
-	t.Helper()
-	server := must.Get(services.New(options))(t)
-	return server, awstest.Listen(t, server.Server, options.Assembly)
 }
 
 func item(id string) map[string]types.AttributeValue {
@@ -114,88 +103,47 @@ func allow(action, resource string) string {
 		"arn:aws:dynamodb:us-east-1:000000000000:table/"+resource)
 }
 
-// call is one request of a function and the action and resource that it needs.
+// call is one request of a function to DynamoDB, and the actions and resources that it needs.
 type call struct {
-	needs []string // action resource
-	do    func(*testing.T, *fixture) error
+	needs     []string // action resource
+	operation string
+	input     string
 }
 
-func transactWrite(f *fixture, t *testing.T) error {
-	_, err := f.dynamodb.TransactWriteItems(t.Context(),
-		&dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-			{Put: &types.Put{TableName: aws.String("answers"), Item: item("1")}},
-			{Update: &types.Update{TableName: aws.String("questions"), Key: key("1"),
-				UpdateExpression: aws.String("ADD answers :one"),
-				ExpressionAttributeValues: map[string]types.AttributeValue{
-					":one": &types.AttributeValueMemberN{Value: "1"}}}},
-			{Delete: &types.Delete{TableName: aws.String("questions"), Key: key("2")}},
-			{ConditionCheck: &types.ConditionCheck{TableName: aws.String("answers"), Key: key("3"),
-				ConditionExpression: aws.String("attribute_not_exists(id)")}},
-		}})
+func (c call) do(t *testing.T, f *fixture) error {
+	t.Helper()
+	_, err := f.send(t, "DynamoDB "+c.operation, c.input)
 	return err
 }
 
 var calls = map[string]call{
-	"get": {[]string{"dynamodb:GetItem questions"}, func(t *testing.T, f *fixture) error {
-		_, err := f.dynamodb.GetItem(t.Context(),
-			&dynamodb.GetItemInput{TableName: aws.String("questions"), Key: key("1")})
-		return err
-	}},
-	"put": {[]string{"dynamodb:PutItem questions"}, func(t *testing.T, f *fixture) error {
-		_, err := f.dynamodb.PutItem(t.Context(),
-			&dynamodb.PutItemInput{TableName: aws.String("questions"), Item: item("1")})
-		return err
-	}},
-	"query": {[]string{"dynamodb:Query questions"}, func(t *testing.T, f *fixture) error {
-		_, err := f.dynamodb.Query(t.Context(),
-			&dynamodb.QueryInput{TableName: aws.String("questions"), KeyConditionExpression: aws.String("id = :id"),
-				ExpressionAttributeValues: map[string]types.AttributeValue{
-					":id": &types.AttributeValueMemberS{Value: "1"}}})
-		return err
-	}},
-	"query an index": {[]string{"dynamodb:Query questions/index/by-status"}, func(t *testing.T, f *fixture) error {
-		_, err := f.dynamodb.Query(t.Context(),
-			&dynamodb.QueryInput{TableName: aws.String("questions"), IndexName: aws.String("by-status"),
-				KeyConditionExpression:   aws.String("#s = :s"),
-				ExpressionAttributeNames: map[string]string{"#s": "status"},
-				ExpressionAttributeValues: map[string]types.AttributeValue{
-					":s": &types.AttributeValueMemberS{Value: "OPEN"}}})
-		return err
-	}},
-	"scan": {[]string{"dynamodb:Scan questions"}, func(t *testing.T, f *fixture) error {
-		_, err := f.dynamodb.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("questions")})
-		return err
-	}},
-	"batch get": {[]string{"dynamodb:BatchGetItem questions", "dynamodb:BatchGetItem answers"},
-		func(t *testing.T, f *fixture) error {
-			_, err := f.dynamodb.BatchGetItem(t.Context(),
-				&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
-					"questions": {Keys: []map[string]types.AttributeValue{key("1")}},
-					"answers":   {Keys: []map[string]types.AttributeValue{key("1")}}}})
-			return err
-		}},
-	"batch write": {[]string{"dynamodb:BatchWriteItem answers"}, func(t *testing.T, f *fixture) error {
-		_, err := f.dynamodb.BatchWriteItem(t.Context(),
-			&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
-				"answers": {{PutRequest: &types.PutRequest{Item: item("1")}}}}})
-		return err
-	}},
+	"get": {[]string{"dynamodb:GetItem questions"}, "GetItem", `{"TableName": "questions", "Key": {"id": {"S": "1"}}}`},
+	"put": {[]string{"dynamodb:PutItem questions"}, "PutItem",
+		`{"TableName": "questions", "Item": {"id": {"S": "1"}, "status": {"S": "OPEN"}}}`},
+	"query": {[]string{"dynamodb:Query questions"}, "Query", `{"TableName": "questions",
+		"KeyConditionExpression": "id = :id", "ExpressionAttributeValues": {":id": {"S": "1"}}}`},
+	"query an index": {[]string{"dynamodb:Query questions/index/by-status"}, "Query", `{"TableName": "questions",
+		"IndexName": "by-status", "KeyConditionExpression": "#s = :s", "ExpressionAttributeNames": {"#s": "status"},
+		"ExpressionAttributeValues": {":s": {"S": "OPEN"}}}`},
+	"scan": {[]string{"dynamodb:Scan questions"}, "Scan", `{"TableName": "questions"}`},
+	"batch get": {[]string{"dynamodb:BatchGetItem questions", "dynamodb:BatchGetItem answers"}, "BatchGetItem",
+		`{"RequestItems": {"questions": {"Keys": [{"id": {"S": "1"}}]}, "answers": {"Keys": [{"id": {"S": "1"}}]}}}`},
+	"batch write": {[]string{"dynamodb:BatchWriteItem answers"}, "BatchWriteItem",
+		`{"RequestItems": {"answers": [{"PutRequest": {"Item": {"id": {"S": "1"}, "status": {"S": "OPEN"}}}}]}}`},
 	"transact write": {
 		[]string{"dynamodb:PutItem answers", "dynamodb:UpdateItem questions", "dynamodb:DeleteItem questions",
 			"dynamodb:ConditionCheckItem answers"},
-		func(t *testing.T, f *fixture) error { return transactWrite(f, t) },
+		"TransactWriteItems", `{"TransactItems": [
+			{"Put": {"TableName": "answers", "Item": {"id": {"S": "1"}, "status": {"S": "OPEN"}}}},
+			{"Update": {"TableName": "questions", "Key": {"id": {"S": "1"}}, "UpdateExpression": "ADD answers :one",
+				"ExpressionAttributeValues": {":one": {"N": "1"}}}},
+			{"Delete": {"TableName": "questions", "Key": {"id": {"S": "2"}}}},
+			{"ConditionCheck": {"TableName": "answers", "Key": {"id": {"S": "3"}},
+				"ConditionExpression": "attribute_not_exists(id)"}}]}`,
 	},
-	"transact get": {[]string{"dynamodb:GetItem answers"}, func(t *testing.T, f *fixture) error {
-		_, err := f.dynamodb.TransactGetItems(t.Context(),
-			&dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{
-				{Get: &types.Get{TableName: aws.String("answers"), Key: key("1")}}}})
-		return err
-	}},
-	"describe": {[]string{"dynamodb:DescribeTable questions"}, func(t *testing.T, f *fixture) error {
-		_, err := f.dynamodb.DescribeTable(t.Context(),
-			&dynamodb.DescribeTableInput{TableName: aws.String("questions")})
-		return err
-	}},
+	"transact get": {[]string{"dynamodb:GetItem answers"}, "TransactGetItems",
+		`{"TransactItems": [{"Get": {"TableName": "answers", "Key": {"id": {"S": "1"}}}}]}`},
+	"describe": {[]string{"dynamodb:DescribeTable questions"}, "DescribeTable", `{"TableName": "questions"}`},
 }
 
 func TestEveryActionNeedsItsGrant(t *testing.T) {
@@ -225,13 +173,12 @@ func TestEveryActionNeedsItsGrant(t *testing.T) {
 			for i, grant := range role.Grants() {
 				f.server.Register("ASKERKEY", "asker", role.Without(grant))
 				err := test.do(t, f)
-				var failure smithy.APIError
 				want := "User: arn:aws:sts::000000000000:assumed-role/reader/asker is not authorized to perform: " +
 					grant.Action +
 					" on resource: " + grant.Resource + " because no identity-based policy allows the " + grant.Action +
 					" action"
-				if !errors.As(err, &failure) || failure.ErrorCode() != "AccessDeniedException" ||
-					failure.ErrorMessage() != want {
+				if got, ok := errors.AsType[*failure](err); !ok || got.Type != "AccessDeniedException" ||
+					got.Message != want {
 					t.Errorf("without %v: got %v", grant, err)
 				}
 				if refused := f.server.Refused(); len(refused) != i+1 {
@@ -326,7 +273,7 @@ func TestCapacity(t *testing.T) {
 	for _, name := range []string{"put", "query an index", "get", "get"} {
 		must.OK(t, calls[name].do(t, f))
 	}
-	must.OK(t, transactWrite(f, t))
+	must.OK(t, calls["transact write"].do(t, f))
 	type row struct {
 		Requests    int
 		Read, Write float64
@@ -391,42 +338,41 @@ func TestFaults(t *testing.T) {
 	set(endpoint.Faults{Throttle: 1, Seed: 1})
 	codes := map[string]bool{}
 	for range 20 {
-		var failure smithy.APIError
-		if err := put(); !errors.As(err, &failure) {
+		err := put()
+		refused, ok := errors.AsType[*failure](err)
+		if !ok {
 			t.Fatalf("got %v", err)
-		} else {
-			codes[failure.ErrorCode()] = true
 		}
+		codes[refused.Type] = true
 	}
 	if !codes["ProvisionedThroughputExceededException"] || !codes["ThrottlingException"] || len(codes) != 2 {
 		t.Errorf("got %v", codes)
 	}
 
 	set(endpoint.Faults{TransactionConflict: 1})
-	var conflict *types.TransactionConflictException
-	if err := put(); !errors.As(err, &conflict) {
+	if err := put(); err == nil || err.(*failure).Type != "TransactionConflictException" {
 		t.Errorf("put: got %v", err)
 	}
 	if err := calls["get"].do(t, f); err != nil {
 		t.Errorf("a read met a conflict: %v", err)
 	}
-	var cancelled *types.TransactionCanceledException
-	if err := transactWrite(f, t); !errors.As(err, &cancelled) {
+	err := calls["transact write"].do(t, f)
+	if cancelled, ok := errors.AsType[*failure](err); !ok || cancelled.Type != "TransactionCanceledException" {
 		t.Errorf("transaction: got %v", err)
 	} else {
 		conflicts := 0
 		for _, reason := range cancelled.CancellationReasons {
-			switch aws.ToString(reason.Code) {
+			switch reason.Code {
 			case "TransactionConflict":
 				conflicts++
 			case "None":
 			default:
-				t.Errorf("got reason %v", aws.ToString(reason.Code))
+				t.Errorf("got reason %v", reason.Code)
 			}
 		}
 		if conflicts != 1 || len(cancelled.CancellationReasons) != 4 ||
-			!strings.Contains(cancelled.ErrorMessage(), "[") {
-			t.Errorf("got %v %q", cancelled.CancellationReasons, cancelled.ErrorMessage())
+			!strings.Contains(cancelled.Message, "[") {
+			t.Errorf("got %v %q", cancelled.CancellationReasons, cancelled.Message)
 		}
 	}
 
@@ -492,16 +438,73 @@ func TestFaultsCanBeRepeated(t *testing.T) {
 	}
 }
 
-// post sends a request as an SDK would, without one.
-func post(t *testing.T, url, authorization, target, body string) (*http.Response, string) {
+// failure is the error of an answer of a service.
+type failure struct {
+	Type                string `json:"__type"`
+	Message             string
+	CancellationReasons []struct{ Code string }
+}
+
+func (f *failure) Error() string { return f.Type + ": " + f.Message }
+
+// signatures are the names of services in signatures, and what begins their targets. S3 and Bedrock have paths instead.
+var signatures = map[string][2]string{"Bedrock": {"bedrock"}, "DynamoDB": {"dynamodb", "DynamoDB_20120810."},
+	"EventBridge": {"events", "AWSEvents."}, "S3": {"s3"}, "SQS": {"sqs", "AmazonSQS."},
+	"Secrets Manager": {"secretsmanager", "secretsmanager."}}
+
+// send sends a request of the function asker, and returns the answer, or a *failure. A call is a service and an
+// operation, such as "SQS SendMessage"; a request is its input, or a method, a path and a header or a body, as of "PUT /lake/a".
+func (f *fixture) send(t *testing.T, call, request string) (string, error) {
 	t.Helper()
-	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body)))(t)
-	request.Header.Set("Authorization", authorization)
-	request.Header.Set("X-Amz-Target", target)
-	response := must.Get(http.DefaultClient.Do(request))(t)
+	i := strings.LastIndexByte(call, ' ')
+	service, method, path, body := signatures[call[:i]], http.MethodPost, "/", request
+	header := http.Header{"Authorization": {signed("ASKERKEY", service[0])}, "X-Amz-Target": {service[1] + call[i+1:]}}
+	if service[1] == "" {
+		words := strings.SplitN(request, " ", 3)
+		method, path, body = words[0], words[1], map[bool]string{true: "x"}[words[0] == http.MethodPut]
+		header.Del("X-Amz-Target")
+		if name, value, ok := strings.Cut(words[len(words)-1], ": "); ok {
+			header.Set(name, value)
+		} else if len(words) == 3 {
+			body = words[2]
+		}
+	}
+	response, text, err := exchange(t, method, f.url+path, body, header)
+	if err != nil {
+		return "", err
+	}
+	failed, entries := &failure{}, struct{ Entries []struct{ ErrorCode string } }{}
+	if json.Unmarshal([]byte(text), failed) != nil {
+		if _, after, ok := strings.Cut(text, "<Code>"); ok {
+			failed.Type, failed.Message, _ = strings.Cut(after, "</Code>")
+		}
+	} else if _, code, ok := strings.Cut(failed.Type, "#"); ok {
+		failed.Type = code
+	}
+	if code, _, ok := strings.Cut(response.Header.Get("X-Amzn-Query-Error"), ";"); ok {
+		failed.Type = code
+	}
+	if json.Unmarshal([]byte(text), &entries) == nil && len(entries.Entries) > 0 {
+		failed.Type = entries.Entries[0].ErrorCode
+	}
+	if response.StatusCode < http.StatusMultipleChoices && failed.Type == "" {
+		return text, nil
+	}
+	return text, failed
+}
+
+// exchange sends a request as an SDK would, without one.
+func exchange(t *testing.T, method, url, body string, header http.Header) (*http.Response, string, error) {
+	t.Helper()
+	request := must.Get(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
+	request.Header = header
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, "", err
+	}
 	defer func() { _ = response.Body.Close() }()
-	text := must.Get(io.ReadAll(response.Body))(t)
-	return response, string(text)
+	text, err := io.ReadAll(response.Body)
+	return response, string(text), err
 }
 
 func signed(key, service string) string {
@@ -541,7 +544,9 @@ func TestRefusedRequests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			response, text := post(t, f.url, test.authorization, test.target, test.body)
+			response, text, err := exchange(t, http.MethodPost, f.url, test.body,
+				http.Header{"Authorization": {test.authorization}, "X-Amz-Target": {test.target}})
+			must.OK(t, err)
 			if response.StatusCode != http.StatusBadRequest || !strings.Contains(text, test.want) {
 				t.Errorf("got %d %s, want %q", response.StatusCode, text, test.want)
 			}

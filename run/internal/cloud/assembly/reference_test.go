@@ -76,7 +76,7 @@ func TestLocalRunReference(t *testing.T) {
 		"")
 	for i, call := range callsOfKit(t) {
 		var here, taken []string
-		for _, refusal := range servicestest.Refusals {
+		for _, refusal := range servicestest.Refusals(t) {
 			switch {
 			case refusal.Call != call:
 			case refusal.Code != "":
@@ -86,7 +86,7 @@ func TestLocalRunReference(t *testing.T) {
 			}
 		}
 		if len(here)+len(taken) == 0 {
-			t.Errorf("lambdas/kit calls %s: say in servicestest.Refusals what AWS refuses in it", call)
+			t.Errorf("lambdas/kit calls %s: say in refusals.txtar of servicestest what AWS refuses in it", call)
 		}
 		text := "refused here, too: " + strings.Join(here, "; ") + "."
 		if len(taken) > 0 {
@@ -151,9 +151,9 @@ func callsOfKit(t *testing.T) []string {
 		return nil
 	})
 	must.OK(t, err)
-	for _, refusal := range servicestest.Refusals {
+	for _, refusal := range servicestest.Refusals(t) {
 		if !found[refusal.Call] {
-			t.Errorf("lambdas/kit does not call %s: remove it from servicestest.Refusals", refusal.Call)
+			t.Errorf("lambdas/kit does not call %s: remove it from refusals.txtar of servicestest", refusal.Call)
 		}
 	}
 	return slices.Sorted(maps.Keys(found))
