@@ -21,14 +21,7 @@ const (
 	ofVPC        = "arn:aws:acm:eu-central-1:123456789012:certificate/8d7c"
 )
 
-var templates map[string]synthtest.Template
-
-func TestMain(m *testing.M) {
-	synthtest.Main(m, declare, func(folder string) (err error) {
-		templates, err = synthtest.LoadAll(folder, "firewall", "entry")
-		return err
-	})
-}
+func TestMain(m *testing.M) { synthtest.Main(m, declare) }
 
 func firewall(change func(p *edge.FirewallProps)) edge.FirewallProps {
 	p := edge.FirewallProps{DomainName: "api.example.com", CertificateARN: ofCloudFront,
@@ -65,7 +58,7 @@ func TestRules(t *testing.T) {
 	for _, row := range rows.FindAllStringSubmatch(string(page), -1) {
 		said[row[1]] = row[2] == "count"
 	}
-	_, acl := templates["firewall"].One(t, "AWS::WAFv2::WebACL", "Firewall")
+	_, acl := synthtest.Stack(t, "firewall").One(t, "AWS::WAFv2::WebACL", "Firewall")
 	counted := map[string]bool{}
 	for i := range synthtest.List(acl.Properties["Rules"]) {
 		for _, override := range synthtest.List(synthtest.At(acl.Properties, "Rules", i, "Statement",
@@ -91,7 +84,7 @@ func TestRules(t *testing.T) {
 // The golden files have the firewall, with a web ACL of its own and without, and what lets the VPC in, and no one else.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	synthtest.Golden(t, "testdata/golden", "", templates)
+	synthtest.Golden(t, "testdata/golden", "", synthtest.Stacks(t, "firewall", "entry"))
 }
 
 func TestFirewallPropsValidate(t *testing.T) {

@@ -17,9 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 )
 
-var template synthtest.Template
-
-func TestMain(m *testing.M) { synthtest.Main(m, declare, use) }
+func TestMain(m *testing.M) { synthtest.Main(m, declare) }
 
 // declare declares each kind of function.
 func declare(app awscdk.App) {
@@ -42,16 +40,11 @@ func declare(app awscdk.App) {
 	all.GrantInvoke(caller)
 }
 
-func use(folder string) (err error) {
-	template, err = synthtest.Load(folder, "stack")
-	return err
-}
-
 // The golden file has a function of zero props and one of all, and what their roles may do. It says how each can be
 // built for another machine, and names no folder of this one.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	synthtest.Golden(t, "testdata/golden", "", map[string]synthtest.Template{"stack": template})
+	synthtest.Golden(t, "testdata/golden", "", synthtest.Stacks(t, "stack"))
 }
 
 // nothing is a VPC that is not there.

@@ -15,16 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var template, sharing synthtest.Template
-
-func TestMain(m *testing.M) {
-	synthtest.Main(m, declare, func(folder string) (err error) {
-		if template, err = synthtest.Load(folder, "stack"); err == nil {
-			sharing, err = synthtest.Load(folder, "sharing")
-		}
-		return err
-	})
-}
+func TestMain(m *testing.M) { synthtest.Main(m, declare) }
 
 // routesOf are how many routes the functions under test have.
 var routesOf = map[string]int{"Some": 2, "Many": 60}
@@ -34,9 +25,9 @@ func declare(app awscdk.App) {
 		gofunction.Source{Directory: "../todo/testdata/handlers", Packages: []string{"todoapi"}})
 	stack := awscdk.NewStack(app, jsii.String("stack"), nil)
 	p := httpapi.Props{Name: "API", Functions: map[string]*gofunction.Function{}}
-	for id, routes := range routesOf {
+	for _, id := range []string{"Some", "Many"} {
 		p.Functions[id] = gofunction.New(stack, id, gofunction.Props{Build: build, Name: "todoapi"})
-		for i := range routes {
+		for i := range routesOf[id] {
 			p.Routes = append(p.Routes, schema.Route{Method: "GET", Path: fmt.Sprintf("/%s/%d", id, i), Function: id,
 				Caller: schema.CallerAnyone, Summary: "Get"})
 		}
@@ -61,12 +52,13 @@ func declare(app awscdk.App) {
 // The golden file has APIs that share a domain name: a mapping each, with their base paths, and no other address.
 func TestSharedDomain(t *testing.T) {
 	t.Parallel()
-	synthtest.Golden(t, "testdata/golden", "", map[string]synthtest.Template{"sharing": sharing})
+	synthtest.Golden(t, "testdata/golden", "", synthtest.Stacks(t, "sharing"))
 }
 
 // Each function has one permission, for all routes of its API and for no other API.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
+	template := synthtest.Stack(t, "stack")
 	api, _ := template.One(t, "AWS::ApiGatewayV2::Api", "API")
 	for id := range routesOf {
 		function, _ := template.One(t, "AWS::Lambda::Function", id)

@@ -58,19 +58,7 @@ func anything() schema.Lake {
 var lakes = map[string]schema.Lake{"one": measurements(1), "five": measurements(5), "six": measurements(6),
 	"anything": anything(), "replicated": measurements(1)}
 
-var templates = map[string]synthtest.Template{}
-
-func TestMain(m *testing.M) {
-	synthtest.Main(m, declare, func(folder string) error {
-		for name := range lakes {
-			var err error
-			if templates[name], err = synthtest.Load(folder, name); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
+func TestMain(m *testing.M) { synthtest.Main(m, declare) }
 
 func declare(app awscdk.App) {
 	build := gofunction.Start(context.Background(), gofunction.Source{
@@ -136,7 +124,7 @@ func texts(l *schema.Lake, more int) {
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]int{"five": 5, "six": 0, "anything": 0} {
-		_, mapping := templates[name].One(t, "AWS::Lambda::EventSourceMapping", "")
+		_, mapping := synthtest.Stack(t, name).One(t, "AWS::Lambda::EventSourceMapping", "")
 		if got := synthtest.List(synthtest.At(mapping.Properties, "FilterCriteria", "Filters")); len(got) != want {
 			t.Errorf("%s: got %v, want %d filters", name, got, want)
 		}
@@ -147,9 +135,7 @@ func TestFilters(t *testing.T) {
 // a table with replicas is warned of: its stream can have one reader.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	synthtest.Golden(t, "testdata/golden", "one", map[string]synthtest.Template{
-		"one": templates["one"], "anything": templates["anything"], "replicated": templates["replicated"],
-	})
+	synthtest.Golden(t, "testdata/golden", "one", synthtest.Stacks(t, "one", "anything", "replicated"))
 }
 
 // The metrics are those that the functions report.
@@ -160,7 +146,7 @@ func TestMetrics(t *testing.T) {
 		reported[m.Name] = m.Function
 	}
 	seen := 0
-	for id, a := range templates["one"].Named("AWS::CloudWatch::Alarm") {
+	for id, a := range synthtest.Stack(t, "one").Named("AWS::CloudWatch::Alarm") {
 		function := synthtest.Stable(synthtest.Text(synthtest.At(a.Properties, "Dimensions", 0, "Value")))
 		if name := fmt.Sprint(a.Properties["MetricName"]); a.Properties["Namespace"] == "Onesynth/lake" {
 			seen++

@@ -55,7 +55,7 @@ func declareQuiet(app awscdk.App, build *gofunction.Build) {
 func TestOperateLarge(t *testing.T) {
 	t.Parallel()
 	throttled := map[string]int{}
-	for id, a := range large.Named("AWS::CloudWatch::Alarm") {
+	for id, a := range synthtest.Stack(t, "large").Named("AWS::CloudWatch::Alarm") {
 		metrics := synthtest.List(synthtest.At(a.Properties, "Metrics"))
 		if metrics == nil {
 			continue

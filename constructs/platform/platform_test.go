@@ -23,26 +23,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
-var (
-	// golden are the templates with golden files, by stack.
-	golden         map[string]synthtest.Template
-	large, refused synthtest.Template
-)
+// stacks are those with golden files.
+var stacks = []string{"own", "quiet", "exporting", "joined", "telling", "models"}
 
-func TestMain(m *testing.M) {
-	synthtest.Main(m, declare, func(folder string) (err error) {
-		golden, err = synthtest.LoadAll(folder, "own", "quiet", "exporting", "joined", "telling", "models")
-		if err != nil {
-			return err
-		}
-		for stack, loaded := range map[string]*synthtest.Template{"large": &large, "refused": &refused} {
-			if *loaded, err = synthtest.Load(folder, stack); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
+func TestMain(m *testing.M) { synthtest.Main(m, declare) }
 
 // others is the struct of an importer. It has no methods of its own.
 type others struct {
@@ -106,13 +90,13 @@ func declare(app awscdk.App) {
 // and models of every kind.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	synthtest.Golden(t, "testdata/golden", "own", golden)
+	synthtest.Golden(t, "testdata/golden", "own", synthtest.Stacks(t, stacks...))
 }
 
 // AWS CloudFormation refuses a stack whose resources need each other. Such a stack is found.
 func TestDeclareNoCycle(t *testing.T) {
 	t.Parallel()
-	for name, template := range golden {
+	for name, template := range synthtest.Stacks(t, stacks...) {
 		if cycle := template.Cycle(); cycle != nil {
 			t.Errorf("%s: %v need each other", name, cycle)
 		}

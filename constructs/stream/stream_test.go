@@ -24,14 +24,7 @@ var changing = schema.Table{
 	Key: schema.Key{Partition: "id"}, Attributes: []schema.Attribute{{Name: "id", Type: schema.String}},
 }
 
-var templates map[string]synthtest.Template
-
-func TestMain(m *testing.M) {
-	synthtest.Main(m, declare, func(folder string) (err error) {
-		templates, err = synthtest.LoadAll(folder, "stack", "global")
-		return err
-	})
-}
+func TestMain(m *testing.M) { synthtest.Main(m, declare) }
 
 func declare(app awscdk.App) {
 	stack := awscdk.NewStack(app, jsii.String("stack"), nil)
@@ -77,7 +70,7 @@ func declare(app awscdk.App) {
 // throttles the third reader of a shard, and the second where there are replicas.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	synthtest.Golden(t, "testdata/golden", "", templates)
+	synthtest.Golden(t, "testdata/golden", "", synthtest.Stacks(t, "stack", "global"))
 }
 
 // queue is a queue whose methods are not called.

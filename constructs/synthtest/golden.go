@@ -34,20 +34,14 @@ func Golden(t *testing.T, folder, base string, templates map[string]Template) {
 	t.Helper()
 	all := map[string]golden{}
 	for name, template := range templates {
-		var err error
-		if all[name], err = render(template); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		all[name] = must.Get(render(template))(t)
 	}
 	var kept []string
 	if base != "" {
 		if _, there := templates[base]; !there {
 			t.Fatalf("there is no template %s", base)
 		}
-		var err error
-		if kept, err = read(filepath.Join(folder, base+".txt")); err != nil {
-			t.Fatal(err)
-		}
+		kept = must.Get(read(filepath.Join(folder, base+".txt")))(t)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {
@@ -85,24 +79,6 @@ func Golden(t *testing.T, folder, base string, templates map[string]Template) {
 			t.Errorf("%s is of no template: remove it", file)
 		}
 	}
-}
-
-// WithoutBuilds returns the template without the sources that its functions were built from.
-func (t Template) WithoutBuilds(tb testing.TB) Template {
-	tb.Helper()
-	var document map[string]any
-	must.OK(tb, json.Unmarshal([]byte(t.Source), &document))
-	resources, _ := document["Resources"].(map[string]any)
-	for _, resource := range resources {
-		metadata, _ := At(resource, "Metadata").(map[string]any)
-		delete(metadata, "onesynth")
-		if len(metadata) == 0 {
-			delete(resource.(map[string]any), "Metadata")
-		}
-	}
-	source := must.Get(json.Marshal(document))(tb)
-	t.Source = string(source)
-	return t
 }
 
 // read returns the lines of a golden file; none where it is yet to be written.
@@ -241,10 +217,14 @@ func render(template Template) (golden, error) {
 			g[section] = flatten("Value", readable(value))
 		}
 	}
-	for path, warnings := range template.Warnings {
+	for path, entries := range template.Entries {
 		// The path begins with the stack, which differs between templates.
 		_, below, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-		g["Warnings "+below] = append(g["Warnings "+below], warnings...)
+		for _, e := range entries {
+			if e.Type == "aws:cdk:warning" {
+				g["Warnings "+below] = append(g["Warnings "+below], fmt.Sprint(e.Data))
+			}
+		}
 	}
 	return g, nil
 }

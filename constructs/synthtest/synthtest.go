@@ -3,7 +3,6 @@
 package synthtest
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,7 +14,6 @@ import (
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
@@ -24,22 +22,28 @@ import (
 // all templates; by default, [Main] checks none.
 const ValidationVariable = "CDK_VALIDATION"
 
+// assembly is the folder of the cloud assembly of Main.
+var assembly string
+
 // childVariable tells a child process of Main which folder to write.
 const childVariable = "ONESYNTH_SYNTHTEST_FOLDER"
 
-// Main is for TestMain: it synthesises what declare declares, once, hands the folder of the cloud
-// assembly to use, runs the tests and exits. The CDK is one process that takes one call at a time,
-// so tests read the assembly instead of calling the CDK.
+// Main is for TestMain: it synthesises what declare declares, once, hands the folder of the cloud assembly to use, runs
+// the tests and exits. The CDK is one process that takes one call at a time, so tests read templates by [Stack] instead
+// of calling the CDK.
 //
 // The synthesis runs in a child process, because closing the CDK is a data race
 // within jsii, which would fail every test under the race detector. Built
 // handlers are kept in the folder that ONESYNTH_CACHE names, by default in one of the run's own.
-func Main(m *testing.M, declare func(awscdk.App), use func(folder string) error) {
+func Main(m *testing.M, declare func(awscdk.App), use ...func(folder string) error) {
 	if folder := os.Getenv(childVariable); folder != "" {
-		synthesise(folder, declare)
+		defer props.Close()
+		app := awscdk.NewApp(&awscdk.AppProps{Outdir: &folder, AnalyticsReporting: jsii.Bool(false)})
+		declare(app)
+		app.Synth(nil)
 		return
 	}
-	code, err := run(m, use)
+	code, err := run(m, use...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
@@ -47,14 +51,7 @@ func Main(m *testing.M, declare func(awscdk.App), use func(folder string) error)
 	os.Exit(code)
 }
 
-func synthesise(folder string, declare func(awscdk.App)) {
-	defer props.Close()
-	app := awscdk.NewApp(&awscdk.AppProps{Outdir: &folder, AnalyticsReporting: jsii.Bool(false)})
-	declare(app)
-	app.Synth(nil)
-}
-
-func run(m *testing.M, use func(folder string) error) (int, error) {
+func run(m *testing.M, use ...func(folder string) error) (int, error) {
 	folder, err := os.MkdirTemp("", "synthtest-")
 	if err != nil {
 		return 0, err
@@ -66,7 +63,7 @@ func run(m *testing.M, use func(folder string) error) (int, error) {
 		}
 	}
 	_ = os.Getenv("ONESYNTH_TOOLS") // Go runs the tests again when it changes
-	assembly := filepath.Join(folder, "cdk.out")
+	assembly = filepath.Join(folder, "cdk.out")
 	program, err := os.Executable()
 	if err != nil {
 		return 0, err
@@ -77,22 +74,12 @@ func run(m *testing.M, use func(folder string) error) (int, error) {
 	if output, err := child.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("synthesising: %w\n%s", err, output)
 	}
-	if err := use(assembly); err != nil {
-		return 0, err
+	for _, use := range use {
+		if err := use(assembly); err != nil {
+			return 0, err
+		}
 	}
 	return m.Run(), nil
-}
-
-// Builds begins the builds of the handlers in testdata/handlers, by architecture:
-// "", the default, and x86_64.
-func Builds(handlers ...string) map[gofunction.Architecture]*gofunction.Build {
-	builds := map[gofunction.Architecture]*gofunction.Build{}
-	for _, architecture := range []gofunction.Architecture{"", gofunction.X86_64} {
-		builds[architecture] = gofunction.Start(context.Background(), gofunction.Source{
-			Directory: "testdata/handlers", Packages: handlers, Architecture: architecture,
-		})
-	}
-	return builds
 }
 
 // PanicsWithFindings checks that a construct's New panics with the findings of those paths, in order. declare calls New

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
@@ -22,10 +24,16 @@ type Template struct {
 	Resources map[string]Resource
 	Outputs   map[string]struct{ Value any }
 	Metadata  map[string]any
-	// Warnings are the warnings of the synth, by construct path, such as "/stack/Platform".
-	Warnings map[string][]string `json:"-"`
+	// Entries are what the assembly says of constructs, such as warnings, by construct path, such as "/stack/Platform".
+	Entries map[string][]Entry `json:"-"`
 	// Source is the template as written.
 	Source string `json:"-"`
+}
+
+// Entry is an entry of the metadata of a construct.
+type Entry struct {
+	Type string
+	Data any
 }
 
 // Resource is one resource of a template.
@@ -44,49 +52,31 @@ func Load(folder, stack string) (Template, error) {
 	if err != nil {
 		return Template{}, err
 	}
+	entries, err := os.ReadFile(filepath.Join(folder, stack+".metadata.json"))
+	if err != nil {
+		return Template{}, err
+	}
 	t := Template{Source: string(content)}
-	if err := json.Unmarshal(content, &t); err != nil {
+	if err := errors.Join(json.Unmarshal(content, &t), json.Unmarshal(entries, &t.Entries)); err != nil {
 		return Template{}, fmt.Errorf("template of %s: %w", stack, err)
 	}
-	t.Warnings, err = loadWarnings(filepath.Join(folder, stack+".metadata.json"))
-	return t, err
+	return t, nil
 }
 
-// loadWarnings reads the warnings among the metadata of a stack.
-func loadWarnings(file string) (map[string][]string, error) {
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	var entries map[string][]struct {
-		Type string
-		Data any
-	}
-	if err := json.Unmarshal(content, &entries); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	warnings := map[string][]string{}
-	for path, list := range entries {
-		for _, e := range list {
-			if e.Type == "aws:cdk:warning" {
-				warnings[path] = append(warnings[path], fmt.Sprint(e.Data))
-			}
-		}
-	}
-	return warnings, nil
+// Stack returns the template of a stack that [Main] has synthesised.
+func Stack(t testing.TB, name string) Template {
+	t.Helper()
+	return must.Get(Load(assembly, name))(t)
 }
 
-// LoadAll reads the templates of several stacks, by stack.
-func LoadAll(folder string, stacks ...string) (map[string]Template, error) {
+// Stacks returns the templates of several stacks, by their names.
+func Stacks(t testing.TB, names ...string) map[string]Template {
+	t.Helper()
 	all := map[string]Template{}
-	for _, stack := range stacks {
-		t, err := Load(folder, stack)
-		if err != nil {
-			return nil, err
-		}
-		all[stack] = t
+	for _, name := range names {
+		all[name] = Stack(t, name)
 	}
-	return all, nil
+	return all
 }
 
 // OfType returns the resources of a type by logical id.

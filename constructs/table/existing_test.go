@@ -1,10 +1,6 @@
 package table_test
 
 import (
-	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,37 +14,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 )
 
-// descriptions are what the assembly says of tables that exist, by construct path.
-var descriptions map[string]map[string]any
-
-func readDescriptions(folder string) error {
-	content, err := os.ReadFile(filepath.Join(folder, "stack.metadata.json"))
-	if err != nil {
-		return err
-	}
-	var entries map[string][]struct {
-		Type string
-		Data json.RawMessage
-	}
-	if err := json.Unmarshal(content, &entries); err != nil {
-		return err
-	}
-	descriptions = map[string]map[string]any{}
-	for path, list := range entries {
-		for _, entry := range list {
-			if entry.Type != "onesynth:existing-table" {
-				continue
-			}
-			var described map[string]any
-			if err := json.Unmarshal(entry.Data, &described); err != nil {
-				return fmt.Errorf("%s: %w", path, err)
-			}
-			descriptions[path] = described
-		}
-	}
-	return nil
-}
-
 // declareExisting uses a table that exists, in addition to the tables of declareOptions.
 func declareExisting(stack awscdk.Stack) {
 	there := awsdynamodb.TableV2_FromTableArn(stack, jsii.String("There-wide"),
@@ -60,10 +25,12 @@ func declareExisting(stack awscdk.Stack) {
 // template does not mention the table.
 func TestExistingIsDescribed(t *testing.T) {
 	t.Parallel()
-	want := map[string]map[string]any{}
+	synthesised := synthtest.Stack(t, "stack")
+	want, descriptions := map[string]any{}, map[string]any{}
 	for path, declared := range map[string]string{"/stack/Existing/AllOfIt": "KeptAllOfIt",
 		"/stack/ExistingWide": "Wide"} {
-		properties, _ := find(t, declared)
+		_, table := synthesised.One(t, "AWS::DynamoDB::GlobalTable", declared)
+		properties := table.Properties
 		name := map[string]string{"KeptAllOfIt": "old-all", "Wide": "old-wide"}[declared]
 		described := map[string]any{
 			"Arn": "arn:aws:dynamodb:eu-central-1:111122223333:table/" + name, "BillingMode": "PAY_PER_REQUEST",
@@ -84,8 +51,14 @@ func TestExistingIsDescribed(t *testing.T) {
 		described["GlobalSecondaryIndexes"] = indexes
 		want[path] = described
 	}
-	for _, described := range descriptions {
-		described["AttributeDefinitions"] = byName(described["AttributeDefinitions"])
+	for path, entries := range synthesised.Entries {
+		for _, e := range entries {
+			if e.Type == "onesynth:existing-table" {
+				described := e.Data.(map[string]any)
+				described["AttributeDefinitions"] = byName(described["AttributeDefinitions"])
+				descriptions[path] = described
+			}
+		}
 	}
 	if diff := cmp.Diff(want, descriptions); diff != "" {
 		t.Errorf("descriptions (-want +got):\n%s", diff)

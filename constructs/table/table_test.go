@@ -40,20 +40,7 @@ var database = schema.Database{
 	},
 }
 
-var synthesised, regional synthtest.Template
-
-func TestMain(m *testing.M) {
-	synthtest.Main(m, declare, func(folder string) error {
-		var err error
-		if synthesised, err = synthtest.Load(folder, "stack"); err != nil {
-			return err
-		}
-		if regional, err = synthtest.Load(folder, "regional"); err != nil {
-			return err
-		}
-		return readDescriptions(folder)
-	})
-}
+func TestMain(m *testing.M) { synthtest.Main(m, declare) }
 
 func declare(app awscdk.App) {
 	stack := awscdk.NewStack(app, jsii.String("stack"), nil)
@@ -80,30 +67,12 @@ func declare(app awscdk.App) {
 	declareRegional(app)
 }
 
-// find returns the table whose logical id begins with the text.
-func find(t *testing.T, prefix string) (map[string]any, string) {
-	t.Helper()
-	return findIn(t, synthesised, prefix)
-}
-
-func findIn(t *testing.T, template synthtest.Template, prefix string) (map[string]any, string) {
-	t.Helper()
-	for id, r := range template.Resources {
-		if r.Type == "AWS::DynamoDB::GlobalTable" && strings.HasPrefix(id, prefix) {
-			return r.Properties, r.DeletionPolicy
-		}
-	}
-	t.Fatalf("no table %s", prefix)
-	return nil, ""
-}
-
 // The golden files have tables with and without options, what roles may do with them, and the
 // metadata for onesynth check. A table of a deployment that fails leaves nothing behind,
 // unless it or a replica is protected.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	synthtest.Golden(t, "testdata/golden", "",
-		map[string]synthtest.Template{"stack": synthesised, "regional": regional})
+	synthtest.Golden(t, "testdata/golden", "", synthtest.Stacks(t, "stack", "regional"))
 }
 
 func TestPropsValidate(t *testing.T) {

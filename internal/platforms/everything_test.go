@@ -36,11 +36,8 @@ import (
 // Quotas of AWS CloudFormation for one template ("Understand CloudFormation quotas").
 const maxResources, maxOutputs, maxTemplate = 500, 200, 1 << 20
 
-// everything are the templates of a company's app, by stack: all platforms with all that props can switch on, each with
-// a firewall and an entry from a network.
-var everything = map[string]synthtest.Template{}
-
-// declareEverything declares that app. Each platform's stack is called "everything-" and its name.
+// declareEverything declares a company's app: all platforms with all that props can switch on, each with a firewall, an
+// entry from a network, and a standby. Each platform's stack is called "everything-" and its name.
 func declareEverything(app awscdk.App) {
 	const region, account = "eu-west-1", "123456789012"
 	in := func(name, region string) awscdk.Stack {
@@ -145,7 +142,7 @@ func declareStandby(p *platforms.Platform, stack awscdk.Stack, account string) {
 func TestStandby(t *testing.T) {
 	t.Parallel()
 	for _, p := range platforms.All() {
-		template := everything[p.Name()+"-standby"]
+		template := synthtest.Stack(t, "everything-"+p.Name()+"-standby")
 		for id, schedule := range template.OfType("AWS::Scheduler::Schedule") {
 			if state := schedule.Properties["State"]; state != "DISABLED" {
 				t.Errorf("%s: the schedule %s is %v", p.Name(), id, state)
@@ -201,7 +198,14 @@ func switchOn(p *platforms.Platform, users platform.UserProps) {
 // All of each platform, switched on together in one app, becomes templates that AWS CloudFormation takes.
 func TestEverything(t *testing.T) {
 	t.Parallel()
-	for name, template := range everything {
+	var stacks []string
+	for _, p := range platforms.All() {
+		for _, part := range []string{"", "-firewall", "-entry", "-standby"} {
+			stacks = append(stacks, "everything-"+p.Name()+part)
+		}
+	}
+	for stack, template := range synthtest.Stacks(t, stacks...) {
+		name := strings.TrimPrefix(stack, "everything-")
 		people := "https://public-" + strings.TrimSuffix(name, "-standby") + ".example.com"
 		if n := len(template.Resources); n > maxResources {
 			t.Errorf("%s has %d resources, allowed are %d", name, n, maxResources)
@@ -248,14 +252,15 @@ func resourcesOf(p *platforms.Platform, template synthtest.Template) (n int) {
 }
 
 // sizesOfStacks is the table of how many resources platforms have, and which of them fit into one stack.
-func sizesOfStacks() string {
+func sizesOfStacks(t *testing.T) string {
+	t.Helper()
 	var titles []string
 	var least, most []int
 	table := []row{{"Resources", "without props", "with all that props switch on"}}
 	for i, p := range platforms.All() {
 		titles = append(titles, p.Schema.Title)
 		least = append(least, resourcesOf(p, variants[p.Name()][platformtest.Zero].template))
-		most = append(most, resourcesOf(p, everything[p.Name()]))
+		most = append(most, resourcesOf(p, synthtest.Stack(t, "everything-"+p.Name())))
 		table = append(table, row{p.Schema.Title, fmt.Sprint(least[i]), fmt.Sprint(most[i])})
 	}
 	table = append(table, row{fmt.Sprintf("Within the %d of one stack", maxResources), fitting(titles, least),

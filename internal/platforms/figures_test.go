@@ -363,7 +363,7 @@ func provisioned(t *testing.T) string {
 	const longest = 150
 	var b strings.Builder
 	b.WriteString("# What a platform has\n\n`make golden` writes this page from the templates of zero props: every " +
-		"resource, by type.\n\n" + sizesOfStacks() + "\n")
+		"resource, by type.\n\n" + sizesOfStacks(t) + "\n")
 	for _, p := range platforms.All() {
 		zero := variants[p.Name()][platformtest.Zero]
 		fmt.Fprintf(&b, "\n## %s\n\nMemory of functions: %s.\n\n", p.Schema.Title, sizes(t, zero))

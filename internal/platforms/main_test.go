@@ -30,19 +30,11 @@ type variant struct {
 	described schema.Platform
 }
 
-var (
-	// variants are the platforms of the list, by platform and environment.
-	variants = map[string]map[string]variant{}
-	// twice are the templates of stacks that have a platform twice, by platform.
-	twice = map[string]synthtest.Template{}
-	// special are templates of props that only one platform has, or that only Go can set, by
-	// platform and stack.
-	special = map[string]map[string]synthtest.Template{}
-	// ownedTemplate is the template of the existing resources.
-	ownedTemplate synthtest.Template
-)
+// variants are the platforms of the list, by platform and environment.
+var variants = map[string]map[string]variant{}
 
-// stacks declare the stacks of special of one platform, each with the build of its functions.
+// stacks declare stacks with props that only one platform has, or that only Go can set, each with the build of the
+// platform's functions.
 type stacks map[string]func(stack awscdk.Stack, build *gofunction.Build)
 
 // specials are the stacks by platform: the file of each platform adds its own.
@@ -129,24 +121,7 @@ func use(folder string) error {
 			variants[p.Name()][environment] = v
 		}
 	}
-	for name := range variants {
-		if twice[name], err = synthtest.Load(folder, name+"-twice"); err != nil {
-			return err
-		}
-		for _, stack := range []string{name, name + "-firewall", name + "-entry", name + "-standby"} {
-			if everything[stack], err = synthtest.Load(folder, "everything-"+stack); err != nil {
-				return err
-			}
-		}
-		special[name] = map[string]synthtest.Template{}
-		for id := range specials[name] {
-			if special[name][id], err = synthtest.Load(folder, name+"-"+id); err != nil {
-				return err
-			}
-		}
-	}
-	ownedTemplate, err = synthtest.Load(folder, platformtest.Owned)
-	return err
+	return nil
 }
 
 // each runs a test of every platform in every environment.
@@ -169,7 +144,10 @@ func TestGolden(t *testing.T) {
 	for name, environments := range variants {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			templates := maps.Clone(special[name])
+			templates := map[string]synthtest.Template{}
+			for id := range specials[name] {
+				templates[id] = synthtest.Stack(t, name+"-"+id)
+			}
 			for environment, v := range environments {
 				templates[environment] = v.template
 			}
@@ -234,8 +212,8 @@ func TestTwice(t *testing.T) {
 		"AWS::Cognito::UserPoolDomain": {"Domain"}, "AWS::Glue::Database": {"DatabaseInput", "Name"},
 		"AWS::Athena::WorkGroup": {"Name"},
 	}
-	for name, template := range twice {
-		single := variants[name][platformtest.Zero].template
+	for name, environments := range variants {
+		template, single := synthtest.Stack(t, name+"-twice"), environments[platformtest.Zero].template
 		for kind, property := range named {
 			names := map[string]bool{}
 			for _, r := range template.OfType(kind) {

@@ -78,91 +78,91 @@ func resource(dimensions []string) string {
 
 // The dashboard shows all parts of the platform and all metrics that its functions report, and
 // nothing else.
-func TestDashboard(t *testing.T) { each(t, checkDashboard) }
-
-func checkDashboard(t *testing.T, v variant) {
-	dashboards := v.template.Named("AWS::CloudWatch::Dashboard")
-	if want := map[bool]int{false: 1}[v.Common().NoDashboard]; len(dashboards) != want || want == 0 {
-		if len(dashboards) != want {
-			t.Errorf("got %d dashboards, want %d", len(dashboards), want)
-		}
-		return
-	}
-	var body struct {
-		Widgets []struct {
-			Type       string
-			Properties struct {
-				Title   string
-				Metrics [][]any
-				Alarms  []string
+func TestDashboard(t *testing.T) {
+	each(t, func(t *testing.T, v variant) {
+		dashboards := v.template.Named("AWS::CloudWatch::Dashboard")
+		if want := map[bool]int{false: 1}[v.Common().NoDashboard]; len(dashboards) != want || want == 0 {
+			if len(dashboards) != want {
+				t.Errorf("got %d dashboards, want %d", len(dashboards), want)
 			}
+			return
 		}
-	}
-	text := synthtest.Text(dashboards[v.ID+"Dashboard"].Properties["DashboardBody"])
-	if err := json.Unmarshal([]byte(text), &body); err != nil {
-		t.Fatalf("the dashboard is no JSON: %v\n%s", err, text)
-	}
-	got, priced := map[string]bool{}, map[string]bool{}
-	alarms := 0
-	for _, w := range body.Widgets {
-		alarms += len(w.Properties.Alarms)
-		for _, metric := range w.Properties.Metrics {
-			// A metric is its namespace, name, and dimensions as names and values in turn.
-			var words []string
-			for _, part := range metric {
-				if word, ok := part.(string); ok {
-					words = append(words, word)
-				}
-			}
-			if len(words) < 4 {
-				continue // an expression
-			}
-			priced[strings.Join(words, " ")] = true
-			got[synthtest.Stable(words[0]+" "+words[1]+" "+resource(words[2:]))] = true
-		}
-	}
-	if v.environment == platformtest.Zero {
-		checkDashboardCost(t, v.Platform, len(priced))
-	}
-	want := map[string]bool{}
-	add := func(namespace, resource string, names ...string) {
-		for _, name := range names {
-			want[namespace+" "+name+" "+resource] = true
-		}
-	}
-	lakes := schema.MetricNamespace(v.Common().MetricNamespace, schema.LakeComponent)
-	namespaces := map[string][]schema.Metric{schema.MetricNamespace(v.Common().MetricNamespace,
-		v.described.Name): v.described.Metrics, lakes: schema.LakeMetrics()}
-	for id := range v.template.Named("AWS::Lambda::Function") {
-		add("AWS/Lambda", id, "Invocations", "Errors", "Throttles", "Duration")
-		name := strings.TrimPrefix(id, v.ID)
-		for namespace, metrics := range namespaces {
-			if (namespace == lakes) == strings.HasPrefix(name, "Lake") {
-				for _, m := range schema.MetricsOf(strings.ToLower(strings.TrimPrefix(name, "Lake")), metrics) {
-					add(namespace, id, m.Name)
+		var body struct {
+			Widgets []struct {
+				Type       string
+				Properties struct {
+					Title   string
+					Metrics [][]any
+					Alarms  []string
 				}
 			}
 		}
-	}
-	for id := range v.template.Named("AWS::DynamoDB::GlobalTable") {
-		add("AWS/DynamoDB", id, "ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits", "ThrottledRequests",
-			"SystemErrors")
-	}
-	for _, m := range v.template.OfType("AWS::Lambda::EventSourceMapping") {
-		if m.Properties["StartingPosition"] != nil { // of a stream
-			add("AWS/Lambda", synthtest.Stable(synthtest.Text(m.Properties["FunctionName"])), "IteratorAge")
+		text := synthtest.Text(dashboards[v.ID+"Dashboard"].Properties["DashboardBody"])
+		if err := json.Unmarshal([]byte(text), &body); err != nil {
+			t.Fatalf("the dashboard is no JSON: %v\n%s", err, text)
 		}
-	}
-	for id := range v.template.Named("AWS::SQS::Queue") {
-		add("AWS/SQS", id+".QueueName", "ApproximateNumberOfMessagesVisible")
-	}
-	add("AWS/ApiGateway", v.ID+"API", "Count", "4xx", "5xx", "Latency")
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("metrics on the dashboard (-want +got):\n%s", diff)
-	}
-	if want := len(v.template.OfType("AWS::CloudWatch::Alarm")); alarms != want {
-		t.Errorf("the dashboard shows %d alarms, want all %d", alarms, want)
-	}
+		got, priced := map[string]bool{}, map[string]bool{}
+		alarms := 0
+		for _, w := range body.Widgets {
+			alarms += len(w.Properties.Alarms)
+			for _, metric := range w.Properties.Metrics {
+				// A metric is its namespace, name, and dimensions as names and values in turn.
+				var words []string
+				for _, part := range metric {
+					if word, ok := part.(string); ok {
+						words = append(words, word)
+					}
+				}
+				if len(words) < 4 {
+					continue // an expression
+				}
+				priced[strings.Join(words, " ")] = true
+				got[synthtest.Stable(words[0]+" "+words[1]+" "+resource(words[2:]))] = true
+			}
+		}
+		if v.environment == platformtest.Zero {
+			checkDashboardCost(t, v.Platform, len(priced))
+		}
+		want := map[string]bool{}
+		add := func(namespace, resource string, names ...string) {
+			for _, name := range names {
+				want[namespace+" "+name+" "+resource] = true
+			}
+		}
+		lakes := schema.MetricNamespace(v.Common().MetricNamespace, schema.LakeComponent)
+		namespaces := map[string][]schema.Metric{schema.MetricNamespace(v.Common().MetricNamespace,
+			v.described.Name): v.described.Metrics, lakes: schema.LakeMetrics()}
+		for id := range v.template.Named("AWS::Lambda::Function") {
+			add("AWS/Lambda", id, "Invocations", "Errors", "Throttles", "Duration")
+			name := strings.TrimPrefix(id, v.ID)
+			for namespace, metrics := range namespaces {
+				if (namespace == lakes) == strings.HasPrefix(name, "Lake") {
+					for _, m := range schema.MetricsOf(strings.ToLower(strings.TrimPrefix(name, "Lake")), metrics) {
+						add(namespace, id, m.Name)
+					}
+				}
+			}
+		}
+		for id := range v.template.Named("AWS::DynamoDB::GlobalTable") {
+			add("AWS/DynamoDB", id, "ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits", "ThrottledRequests",
+				"SystemErrors")
+		}
+		for _, m := range v.template.OfType("AWS::Lambda::EventSourceMapping") {
+			if m.Properties["StartingPosition"] != nil { // of a stream
+				add("AWS/Lambda", synthtest.Stable(synthtest.Text(m.Properties["FunctionName"])), "IteratorAge")
+			}
+		}
+		for id := range v.template.Named("AWS::SQS::Queue") {
+			add("AWS/SQS", id+".QueueName", "ApproximateNumberOfMessagesVisible")
+		}
+		add("AWS/ApiGateway", v.ID+"API", "Count", "4xx", "5xx", "Latency")
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("metrics on the dashboard (-want +got):\n%s", diff)
+		}
+		if want := len(v.template.OfType("AWS::CloudWatch::Alarm")); alarms != want {
+			t.Errorf("the dashboard shows %d alarms, want all %d", alarms, want)
+		}
+	})
 }
 
 // costsOf is the page of what a platform costs, in the folder docs.

@@ -426,7 +426,7 @@ func TestKey(t *testing.T) {
 		})
 	}
 	// The key's own policy allows two services, each for this account's resources.
-	_, owned := ownedTemplate.One(t, "AWS::KMS::Key", "Key")
+	_, owned := synthtest.Stack(t, platformtest.Owned).One(t, "AWS::KMS::Key", "Key")
 	allowed := map[string]any{}
 	for _, s := range synthtest.List(synthtest.At(owned.Properties, "KeyPolicy", "Statement")) {
 		service := synthtest.At(s, "Principal", "Service")
