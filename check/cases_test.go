@@ -57,9 +57,7 @@ func TestCases(t *testing.T) {
 			}
 			base := bytes.TrimSpace(archive.Files[0].Data)
 			if !bytes.HasPrefix(base, []byte("{")) {
-				if base, err = os.ReadFile(filepath.Join("testdata", string(base))); err != nil {
-					t.Fatal(err)
-				}
+				base = must.Get(os.ReadFile(filepath.Join("testdata", string(base))))(t)
 			}
 			var written strings.Builder
 			noted := bytes.Contains(archive.Files[1].Data, []byte("\n  note "))

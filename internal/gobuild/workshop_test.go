@@ -17,8 +17,7 @@ import (
 // workshop opens the workshop of a module with two functions and a package that both import.
 func workshop(t *testing.T) (shop *Workshop, folder string) {
 	t.Helper()
-	folder, err := filepath.EvalSymlinks(t.TempDir())
-	must.OK(t, err)
+	folder = must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	for name, text := range map[string]string{
 		"go.mod":           "module example.com/m\n\ngo 1.26\n",
 		"shared/shared.go": "package shared\n\nfunc Text() string { return \"x\" }\n",

@@ -8,15 +8,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // Put puts an item into a table.
 func Put(t testing.TB, client *dynamodb.Client, table string, item map[string]types.AttributeValue) {
 	t.Helper()
-	if _, err := client.PutItem(t.Context(),
-		&dynamodb.PutItemInput{TableName: aws.String(table), Item: item}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(client.PutItem(t.Context(),
+		&dynamodb.PutItemInput{TableName: aws.String(table), Item: item}))(t)
 }
 
 // Session is an item with the keys id and part, a status, and the time to live ttl; nil: it has none.

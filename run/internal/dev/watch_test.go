@@ -67,17 +67,14 @@ func start(t *testing.T) *fixture {
 
 func startWith(t *testing.T, quiet time.Duration) *fixture {
 	t.Helper()
-	folder, err := filepath.EvalSymlinks(t.TempDir())
-	must.OK(t, err)
+	folder := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	write(t, folder, module)
 	listing := func(patterns ...string) gobuild.Listing {
 		return gobuild.Listing{Directory: folder, Environment: []string{"GOWORK=off", "GOFLAGS="}, Patterns: patterns}
 	}
 	f := &fixture{folder: folder, programs: []gobuild.Listing{listing("./lambdas/a", "./lambdas/b"), listing(".")}}
-	if f.Watcher, err = dev.New(t.Context(), f.programs, []string{filepath.Join(folder, "cdk.json")},
-		quiet); err != nil {
-		t.Fatal(err)
-	}
+	f.Watcher = must.Get(dev.New(t.Context(), f.programs, []string{filepath.Join(folder, "cdk.json")},
+		quiet))(t)
 	t.Cleanup(f.Close)
 	return f
 }

@@ -106,17 +106,12 @@ func start(t *testing.T, mapping string, handle func(ctx context.Context, bodies
 	t.Helper()
 	f := &fixture{worker: &worker{handle: handle},
 		source: assemblytest.Load(t, strings.Replace(resources, "MAPPING", mapping, 1))}
-	var err error
-	if f.server, err = services.New(services.Options{Assembly: f.source,
-		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}}); err != nil {
-		t.Fatal(err)
-	}
+	f.server = must.Get(services.New(services.Options{Assembly: f.source,
+		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}}))(t)
 	f.mappings = f.read(t)
 	ctx, stop := context.WithCancel(t.Context())
 	f.stop = stop
-	if f.ended, err = f.mappings.Start(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	f.ended = must.Get(f.mappings.Start(ctx, nil))(t)
 	t.Cleanup(func() {
 		stop()
 		<-f.ended

@@ -113,10 +113,8 @@ type tables struct {
 func open(t testing.TB, template string) tables {
 	t.Helper()
 	opened := tables{source: assemblytest.Load(t, template), accessKey: enginetest.AccessKey()}
-	var err error
-	opened.databases, err = dynamodblocal.OpenDatabases(enginetest.Engine(t), opened.source,
-		dynamodblocal.DatabasesOptions{AccessKey: opened.accessKey})
-	must.OK(t, err)
+	opened.databases = must.Get(dynamodblocal.OpenDatabases(enginetest.Engine(t), opened.source,
+		dynamodblocal.DatabasesOptions{AccessKey: opened.accessKey}))(t)
 	opened.client = opened.databases.Client()
 	must.OK(t, opened.databases.CreateTables(t.Context(), func(string) {}))
 	endpoint := must.Get(services.New(services.Options{Assembly: opened.source,
@@ -903,10 +901,8 @@ func TestQuietStream(t *testing.T) {
 				PutRequest: &types.PutRequest{Item: map[string]types.AttributeValue{
 					"id": &types.AttributeValueMemberS{Value: fmt.Sprint(n*25 + i)}}}})
 		}
-		if _, err := on.client.BatchWriteItem(t.Context(),
-			&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"busy": writes}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(on.client.BatchWriteItem(t.Context(),
+			&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{"busy": writes}}))(t)
 		if n%4 == 0 {
 			want = append(want, fmt.Sprint("q", n))
 			enginetest.Put(t, on.client, "quiet", enginetest.Session(want[len(want)-1], nil))

@@ -53,8 +53,7 @@ func Start(t testing.TB, attempts int,
 	source := assemblytest.Load(t, strings.Replace(resources, "ATTEMPTS", fmt.Sprint(attempts), 1))
 	server := must.Get(services.New(services.Options{Assembly: source,
 		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}}))(t)
-	role, err := policy.ForRole(source, "arn:aws:iam::000000000000:role/function")
-	must.OK(t, err)
+	role := must.Get(policy.ForRole(source, "arn:aws:iam::000000000000:role/function"))(t)
 	server.Register("KEY", "function", role)
 	endpoint := httptest.NewServer(server)
 	t.Cleanup(endpoint.Close)
@@ -62,10 +61,8 @@ func Start(t testing.TB, attempts int,
 		Credentials: credentials.NewStaticCredentialsProvider("KEY", "local", "")}
 	q := &Queues{messages: server.Queue("messages"), failures: server.Queue("failed")}
 	handler := function(configuration, q.messages.URL, q.failures.URL)
-	if q.mappings, err = eventsource.Read(source, eventsource.Options{
-		Invoke: invoker{handler}, Queue: server.Queue, Authorise: server.Authorise}); err != nil {
-		t.Fatal(err)
-	}
+	q.mappings = must.Get(eventsource.Read(source, eventsource.Options{
+		Invoke: invoker{handler}, Queue: server.Queue, Authorise: server.Authorise}))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := must.Get(q.mappings.Start(ctx, nil))(t)
 	t.Cleanup(func() {

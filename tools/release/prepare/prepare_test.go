@@ -103,9 +103,7 @@ func TestPrepare(t *testing.T) {
 	if got := content(t, folder, changelogFile); got != text {
 		t.Errorf("a refused version has changed %s:\n%s", changelogFile, got)
 	}
-	if _, err := prepare(t.Context(), folder, library, "0.2.0-rc.1", day); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(prepare(t.Context(), folder, library, "0.2.0-rc.1", day))(t)
 	const want = "# Changelog\n\n## [Unreleased]\n\n## [0.2.0-rc.1] - 2026-11-27\n\n" + more + "\n" + first
 	if got := content(t, folder, changelogFile); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -142,9 +140,7 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	good := map[string]string{changelogFile: log, "README.md": readme, packageFile: `{"version": "0.0.0"}`,
 		lockFile: `{"version": "0.0.0", "packages": {"": {"version": "0.0.0"}}}`}
-	if _, err := write(good, library, "0.1.0", day); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(write(good, library, "0.1.0", day))(t)
 	for name, test := range map[string]struct{ file, content, want string }{
 		"Heading":  {changelogFile, "# Changelog\n", `no heading "## [Unreleased]"`},
 		"Document": {"README.md", "# Library\n", "README.md has to say how to get the newest version"},

@@ -105,14 +105,9 @@ func (b *browser) send(r *http.Request) answer {
 	got := b.sends(r)
 	b.cookies.SetCookies(r.URL, got.Cookies())
 	var body strings.Builder
-	if err := got.Write(&body); err != nil {
-		b.t.Fatal(err)
-	}
+	must.OK(b.t, got.Write(&body))
 	_, text, _ := strings.Cut(body.String(), "\r\n\r\n")
-	location, err := url.Parse(got.Header.Get("Location"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	location := must.Get(url.Parse(got.Header.Get("Location")))(b.t)
 	return answer{got.StatusCode, location, text, got.Header}
 }
 

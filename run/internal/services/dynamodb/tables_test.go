@@ -45,10 +45,8 @@ func TestDataIsKeptInAFolder(t *testing.T) {
 	}
 	item := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}}
 	run(func(client *dynamodb.Client) {
-		if _, err := client.PutItem(t.Context(),
-			&dynamodb.PutItemInput{TableName: aws.String("kept"), Item: item}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(client.PutItem(t.Context(),
+			&dynamodb.PutItemInput{TableName: aws.String("kept"), Item: item}))(t)
 	})
 	run(func(client *dynamodb.Client) {
 		got, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("kept"), Key: item})
@@ -115,10 +113,8 @@ func TestExistingTables(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := client.PutItem(t.Context(),
-			&dynamodb.PutItemInput{TableName: aws.String("shared"), Item: item}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(client.PutItem(t.Context(),
+			&dynamodb.PutItemInput{TableName: aws.String("shared"), Item: item}))(t)
 		streamed := assemblytest.LoadExisting(t,
 			strings.Replace(description, `"TimeToLiveSpecification"`,
 				`"StreamSpecification": {"StreamViewType": "NEW_IMAGE"}, "TimeToLiveSpecification"`, 1))

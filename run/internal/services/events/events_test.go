@@ -90,8 +90,7 @@ func start(t *testing.T, resources string, change ...func(*events.Options)) *fix
 	t.Helper()
 	a := assemblytest.Load(t, "{"+surroundings+resources+"}")
 	f := &fixture{functions: &functions{}, queues: sqs.New()}
-	apply, err := f.queues.Prepare(a)
-	must.OK(t, err)
+	apply := must.Get(f.queues.Prepare(a))(t)
 	apply()
 	options := events.Options{Queue: f.queues.Queue, Sleep: func(ctx context.Context, d time.Duration) error {
 		f.slept = append(f.slept, d)
@@ -103,9 +102,7 @@ func start(t *testing.T, resources string, change ...func(*events.Options)) *fix
 	f.service = events.New(options)
 	t.Cleanup(f.service.Close)
 	f.service.DeliverTo(f.functions)
-	if apply, err = f.service.Prepare(a); err != nil {
-		t.Fatal(err)
-	}
+	apply = must.Get(f.service.Prepare(a))(t)
 	apply()
 	f.endpoint = aws.New(aws.Options{}, map[string]aws.Service{"events": f.service})
 	role := must.Get(policy.ForRole(a, "arn:aws:iam::000000000000:role/asker"))(t)

@@ -25,12 +25,11 @@ import (
 // openLake returns the bucket lake as a function with the fixture's role uses it.
 func openLake(t *testing.T, f *s3Fixture) *objects.Bucket {
 	t.Helper()
-	b, err := objects.Open(kit.Environment{
+	b := must.Get(objects.Open(kit.Environment{
 		AWS: aws.Config{Region: "us-east-1", BaseEndpoint: &f.url,
 			Credentials: credentials.NewStaticCredentialsProvider("WRITERKEY", endpoint.Secret, "")},
 		Getenv: func(string) string { return "lake" },
-	}, schema.Bucket{Variable: "FILES_BUCKET"})
-	must.OK(t, err)
+	}, schema.Bucket{Variable: "FILES_BUCKET"}))(t)
 	return b
 }
 

@@ -177,10 +177,8 @@ func TestS3(t *testing.T) {
 		}
 	})
 	t.Run("Copy", func(t *testing.T) {
-		if _, err := f.CopyObject(ctx, &s3.CopyObjectInput{Bucket: aws.String("lake"), Key: aws.String("copy"),
-			CopySource: aws.String("lake/a/3")}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.CopyObject(ctx, &s3.CopyObjectInput{Bucket: aws.String("lake"), Key: aws.String("copy"),
+			CopySource: aws.String("lake/a/3")}))(t)
 		if got, err := f.get(ctx, "copy", ""); err != nil || got != "4444444444" {
 			t.Errorf("got %q, %v", got, err)
 		}
@@ -208,11 +206,9 @@ func TestS3(t *testing.T) {
 				Body: bytes.NewReader(bytes.Repeat([]byte{byte('0' + n)}, 5<<20))}))(t)
 			done = append(done, s3types.CompletedPart{ETag: part.ETag, PartNumber: aws.Int32(n + 1)})
 		}
-		if _, err := f.CompleteMultipartUpload(ctx,
+		must.Get(f.CompleteMultipartUpload(ctx,
 			&s3.CompleteMultipartUploadInput{Bucket: aws.String("lake"), Key: key, UploadId: upload.UploadId,
-				MultipartUpload: &s3types.CompletedMultipartUpload{Parts: done}}); err != nil {
-			t.Fatal(err)
-		}
+				MultipartUpload: &s3types.CompletedMultipartUpload{Parts: done}}))(t)
 		if got, err := f.get(ctx, "parts", "bytes=5242879-5242880"); err != nil || got != "01" {
 			t.Errorf("got %q, %v", got, err)
 		}
@@ -372,10 +368,8 @@ func TestS3KeepsToTheRole(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := startS3(t, "["+strings.Join(test.statements, ",")+"]")
-			if _, err := f.store.Backend().PutObject("lake", "events/a", nil, strings.NewReader("x"), 1,
-				nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.store.Backend().PutObject("lake", "events/a", nil, strings.NewReader("x"), 1,
+				nil))(t)
 			err := test.do(f, t.Context())
 			if test.code == "" && err != nil || test.code != "" && code(err) != test.code {
 				t.Errorf("got %v, want %q", err, test.code)
@@ -505,11 +499,9 @@ func TestS3Faults(t *testing.T) {
 		must.OK(t, f.server.SetFaults(endpoint.Faults{Throttle: 0.5, Seed: 3}))
 		f.sent.Store(0)
 		for n := range 5 {
-			if _, err := patient.PutObject(t.Context(),
+			must.Get(patient.PutObject(t.Context(),
 				&s3.PutObjectInput{Bucket: aws.String("lake"), Key: aws.String(fmt.Sprint(n)),
-					Body: strings.NewReader("x")}); err != nil {
-				t.Fatal(err)
-			}
+					Body: strings.NewReader("x")}))(t)
 		}
 		if f.sent.Load() <= 5 {
 			t.Errorf("%d requests were sent: no fault came", f.sent.Load())
