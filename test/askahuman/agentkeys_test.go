@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -52,10 +53,7 @@ func keyedRun(t testing.TB, options run.Options) *keyedTarget {
 	if physical := k.Tables["AgentKeys"]; physical != "aah-agent-keys" {
 		t.Fatalf("got table %q; want aah-agent-keys", physical)
 	}
-	db, err := dynamo.New(k.Database, askahuman.AgentKeys(), k.Tables)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(dynamo.New(k.Database, askahuman.AgentKeys(), k.Tables))(t)
 	k.keys = &service.AgentKeys{DB: db}
 	return k
 }
@@ -123,10 +121,7 @@ func (k *keyedTarget) checkNowhere(t *testing.T, keys ...string) {
 	places := map[string]string{"the run's output": k.log.String()}
 	places["the functions' logs"] = strings.Join(runtest.Of(k.Run).Lines(""), "\n")
 	for name := range k.Tables {
-		text, err := json.Marshal(k.Items(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(k.Items(t, name)))(t)
 		places["the table "+name] = string(text)
 	}
 	if access := places["the run's output"]; !strings.Contains(access,

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
@@ -111,14 +112,10 @@ func (p *target) failWebhooks(t testing.TB, asker agent) {
 	}
 	p.Flush(t)
 	before := tried()
-	if err := runner.FailWebhooks("/grants", true); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, runner.FailWebhooks("/grants", true))
 	asker.close(t, asker.ask(t, p.on("grants", textQuestion(1))).QuestionID)
 	p.Flush(t)
-	if err := runner.Send(deliveries()[0].Queue, "no webhook", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, runner.Send(deliveries()[0].Queue, "no webhook", nil))
 	wait.Until(t, "the webhook has failed, and the other message is given up", func() (any, bool) {
 		now := tried()
 		return now, now > before+1

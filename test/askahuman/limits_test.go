@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
@@ -33,7 +34,7 @@ func fillQuota(t testing.TB, target *target, asker agent) []string {
 	for len(left) > 0 {
 		target.forgetAsks(t, asker.id)
 		turn := left[:min(50, len(left))]
-		if err := onesynthtest.Together(len(turn), func(i int) error {
+		must.OK(t, onesynthtest.Together(len(turn), func(i int) error {
 			question := textQuestion(1)
 			question.IdempotencyKey = &keys[turn[i]]
 			r, err := asker.Send(t.Context(), http.MethodPost, "/agent/questions", nil, question)
@@ -48,9 +49,7 @@ func fillQuota(t testing.TB, target *target, asker agent) []string {
 				return fmt.Errorf("question %d: got %v; want 201", turn[i], r)
 			}
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		left = slices.DeleteFunc(left, func(i int) bool { return ids[i] != "" })
 	}
 	target.forgetAsks(t, asker.id)

@@ -8,6 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
@@ -52,13 +53,10 @@ func TestMCP(t *testing.T) {
 	on := shared(t)
 	c := newClient(t, on)
 	asker := newAgent(c)
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+	session := must.Get(sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
 		&sdk.StreamableClientTransport{
 			Endpoint: on.URL + "/mcp", HTTPClient: &http.Client{Transport: agentTransport{asker}},
-		}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+		}, nil))(t)
 	defer session.Close()
 	call := func(tool string, arguments map[string]any) map[string]any {
 		t.Helper()

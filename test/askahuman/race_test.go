@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema/client"
@@ -28,7 +29,7 @@ func TestRaceAsDeployed(t *testing.T) {
 	for i := range people {
 		people[i] = newPerson(c)
 	}
-	if err := onesynthtest.Together(racers, func(i int) error {
+	must.OK(t, onesynthtest.Together(racers, func(i int) error {
 		_, err := client.Call(t.Context(), people[i], askahuman.AnswerQuestion, askahuman.ZoneParams{},
 			textAnswer(asked.QuestionID))
 		// An attempt that got no answer may have been stored.
@@ -36,9 +37,7 @@ func TestRaceAsDeployed(t *testing.T) {
 			return nil
 		}
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	points, answers := 0, 0
 	for _, one := range people {
 		has := platform.Call(t, one, askahuman.ReadStats, askahuman.ZoneParams{})

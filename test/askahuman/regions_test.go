@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -61,11 +62,8 @@ func TestRegions(t *testing.T) {
 		t.Helper()
 		app := onesynthtest.Suite{Platform: suite.Platform, App: "regionsapp", Arguments: arguments}
 		t.Cleanup(func() { app.Close() })
-		runner, err := run.Start(context.WithoutCancel(t.Context()), run.Options{Assembly: app.Assembly(t), Data: data,
-			NoSchedules: true, WebhookEndpoints: []string{at.URL}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		runner = must.Get(run.Start(context.WithoutCancel(t.Context()), run.Options{Assembly: app.Assembly(t),
+			Data: data, NoSchedules: true, WebhookEndpoints: []string{at.URL}}))(t)
 		t.Cleanup(runner.Close)
 		of := func(construct string) *target {
 			outputs := map[string]string{}
@@ -74,10 +72,7 @@ func TestRegions(t *testing.T) {
 					outputs[name] = fmt.Sprint(output.Value)
 				}
 			}
-			made, err := onesynthtest.NewTarget(construct, outputs, runner.DynamoDB())
-			if err != nil {
-				t.Fatal(err)
-			}
+			made := must.Get(onesynthtest.NewTarget(construct, outputs, runner.DynamoDB()))(t)
 			made.Run = runner
 			return &target{&platform.Target{Target: made}}
 		}
@@ -85,10 +80,7 @@ func TestRegions(t *testing.T) {
 	}
 
 	runner, first, second := start()
-	db, err := dynamo.New(first.Database, askahuman.AgentKeys(), first.Tables)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(dynamo.New(first.Database, askahuman.AgentKeys(), first.Tables))(t)
 	id, answers := onesynthtest.Unique("agent"), newPerson(newClient(t, first))
 	key, _, err := (&service.AgentKeys{DB: db}).Issue(t.Context(), id)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gruntwork-io/terratest/modules/shell"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -47,9 +48,7 @@ func npmClient(t *testing.T) []string {
 		t.Fatalf("%v: run npm ci at the root of the repository", err)
 	}
 	var published struct{ Version string }
-	if err := json.Unmarshal(content, &published); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(content, &published))
 	if published.Version != "0.1.0" {
 		t.Fatalf("got version %s of the client; want 0.1.0", published.Version)
 	}

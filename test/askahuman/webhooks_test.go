@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
@@ -69,9 +70,7 @@ func (p *target) dueWebhooks(t testing.TB) {
 	runner := runtest.Of(p.Run)
 	for _, queue := range runner.Queues() {
 		if strings.Contains(queue, "Webhooks") {
-			if _, err := runner.MakeDue(queue); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(runner.MakeDue(queue))(t)
 		}
 	}
 }
@@ -97,18 +96,13 @@ func TestWebhooks(t *testing.T) {
 	got := target.arrived(t, path, 1)[0]
 	header := http.Header(got.Header)
 	for _, secret := range both {
-		verifier, err := standardwebhooks.NewWebhook(secret)
-		if err != nil {
-			t.Fatal(err)
-		}
+		verifier := must.Get(standardwebhooks.NewWebhook(secret))(t)
 		if err := verifier.Verify([]byte(got.Body), header); err != nil {
 			t.Error(err)
 		}
 	}
 	var closed webhook
-	if err := json.Unmarshal([]byte(got.Body), &closed); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(got.Body), &closed))
 	wait.For(t, "the state of the webhook", "delivered", func() string {
 		return delivery(asker.question(t, answered.QuestionID))
 	}, wait.On(target))
@@ -136,15 +130,9 @@ func TestWebhookIsTriedOnAnEmulator(t *testing.T) {
 	host := onesynthtest.Unique("endpoint") + ".invalid"
 	question.CallbackURL = new("https://" + host + "/")
 	asker.close(t, asker.ask(t, question).QuestionID)
-	configuration, err := config.LoadDefaultConfig(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	configuration := must.Get(config.LoadDefaultConfig(t.Context()))(t)
 	logs := cloudwatchlogs.NewFromConfig(configuration)
-	groups, err := logs.DescribeLogGroups(t.Context(), &cloudwatchlogs.DescribeLogGroupsInput{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	groups := must.Get(logs.DescribeLogGroups(t.Context(), &cloudwatchlogs.DescribeLogGroupsInput{}))(t)
 	sender := slices.IndexFunc(groups.LogGroups, func(g types.LogGroup) bool {
 		return strings.Contains(*g.LogGroupName, "WebhookSenderLogs")
 	})
@@ -152,11 +140,8 @@ func TestWebhookIsTriedOnAnEmulator(t *testing.T) {
 		t.Fatal("the sender of webhooks has no log group")
 	}
 	wait.Until(t, "the webhook is tried twice", func() (any, bool) {
-		found, err := logs.FilterLogEvents(t.Context(),
-			&cloudwatchlogs.FilterLogEventsInput{LogGroupName: groups.LogGroups[sender].LogGroupName})
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(logs.FilterLogEvents(t.Context(),
+			&cloudwatchlogs.FilterLogEventsInput{LogGroupName: groups.LogGroups[sender].LogGroupName}))(t)
 		attempts := map[float64]bool{}
 		for _, event := range found.Events {
 			var line struct {
@@ -178,9 +163,7 @@ func TestWebhooksComeAgain(t *testing.T) {
 	target := ownRun(t, run.Options{})
 	c := newClient(t, target)
 	asker := newAgent(c)
-	if err := runtest.Of(target.Run).FailWebhooks("/down", true); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, runtest.Of(target.Run).FailWebhooks("/down", true))
 	const questions = 6
 	var asked []string
 	for range questions {
@@ -235,9 +218,7 @@ func TestWebhooksComeAgain(t *testing.T) {
 			len(waiting("Webhooks")) == 0
 	})
 	seen("given_up")
-	if err := runtest.Of(target.Run).FailWebhooks("/down", false); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, runtest.Of(target.Run).FailWebhooks("/down", false))
 	runtest.Of(target.Run).ClearWebhooks()
 	for queue, messages := range runtest.Of(target.Run).AllMessages() {
 		if !strings.Contains(queue, "WebhookDeadLetters") {

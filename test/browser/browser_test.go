@@ -8,20 +8,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
 // What helps without a browser is in docs/guide/troubleshooting.md as it is printed.
 func TestFind(t *testing.T) {
-	page, err := os.ReadFile("../../docs/guide/troubleshooting.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/guide/troubleshooting.md"))(t)
 	folder := t.TempDir()
 	for _, name := range []string{"google-chrome", "own"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"), 0o755))
 	}
 	for name, test := range map[string]struct {
 		path, variable, want string

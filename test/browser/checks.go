@@ -9,6 +9,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -111,10 +112,7 @@ func (tab *Tab) CheckWords() {
 // CheckRules checks that the rules of axe-core for accessible pages find nothing.
 func (tab *Tab) CheckRules() {
 	tab.t.Helper()
-	rules, err := os.ReadFile(filepath.Join(platform.Modules(tab.t, "console"), "axe-core", "axe.min.js"))
-	if err != nil {
-		tab.t.Fatal(err)
-	}
+	rules := must.Get(os.ReadFile(filepath.Join(platform.Modules(tab.t, "console"), "axe-core", "axe.min.js")))(tab.t)
 	if !Evaluate[bool](tab, "'axe' in globalThis") {
 		// It is the test that brings the rules, past the page's own policy.
 		Evaluate[bool](tab, string(rules)+"; true")

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
@@ -67,10 +68,7 @@ func (s *Suite) Start(t testing.TB) (*run.Runner, *Browser) {
 func (s *Suite) Target(t testing.TB, construct string) *onesynthtest.Target {
 	t.Helper()
 	runner, _ := s.Start(t)
-	target, err := onesynthtest.NewTarget(construct, runtest.Of(runner).Outputs(), runner.DynamoDB())
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := must.Get(onesynthtest.NewTarget(construct, runtest.Of(runner).Outputs(), runner.DynamoDB()))(t)
 	target.Run = runner
 	return target
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
@@ -93,9 +94,7 @@ func (b *Browser) Open(t testing.TB, address string, options Options) *Tab {
 			t.Errorf("in the page: %s", problem)
 		}
 	})
-	if err := chromedp.Listen(ctx, tab.hear); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, chromedp.Listen(ctx, tab.hear))
 	if options.Answers {
 		tab.asked = map[network.RequestID]string{}
 		tab.do(command(network.Enable, network.EnableParams{}))
@@ -225,9 +224,7 @@ func (tab *Tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, patience)
 	defer cancel()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		tab.t.Fatal(err)
-	}
+	must.OK(tab.t, chromedp.Do(ctx, steps...))
 }
 
 // Evaluate returns the value of a JavaScript expression, which may be a promise.
@@ -410,10 +407,7 @@ func (tab *Tab) Push(message string) {
 func InWorker[T any](tab *Tab, expression string) T {
 	tab.t.Helper()
 	origin := Evaluate[string](tab, "location.origin")
-	targets, err := chromedp.Targets(tab.ctx)
-	if err != nil {
-		tab.t.Fatal(err)
-	}
+	targets := must.Get(chromedp.Targets(tab.ctx))(tab.t)
 	// Each profile has a worker of its own.
 	own := slices.IndexFunc(targets, func(one *target.Info) bool {
 		return one.TargetID == chromedp.FromContext(tab.ctx).Target.TargetID
@@ -443,15 +437,10 @@ func (tab *Tab) Picture(path string, quality int64) {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, patience)
 	defer cancel()
-	picture, err := chromedp.Call(ctx, page.CaptureScreenshot,
-		page.CaptureScreenshotParams{Format: "webp", Quality: &quality})
-	if err != nil {
-		tab.t.Fatal(err)
-	}
+	picture := must.Get(chromedp.Call(ctx, page.CaptureScreenshot,
+		page.CaptureScreenshotParams{Format: "webp", Quality: &quality}))(tab.t)
 	if len(picture.Data) > largestPicture {
 		tab.t.Errorf("%s: the picture has %d bytes, want %d at the most", path, len(picture.Data), largestPicture)
 	}
-	if err := os.WriteFile(path, picture.Data, 0o644); err != nil {
-		tab.t.Fatal(err)
-	}
+	must.OK(tab.t, os.WriteFile(path, picture.Data, 0o644))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -19,9 +20,7 @@ func TestSubmit(t *testing.T) {
 	open := platform.Post(t, one, clarity.CreateAttempt, begun(some.ID))
 	body := completed(some, "naïve ✓ — because the sample of 40 people is small, the figure may be off by 15 percent")
 	made := platform.Post(t, one, clarity.CreateAttempt, body)
-	if err := made.CheckEvaluated(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, made.CheckEvaluated())
 	got := platform.Call(t, one, clarity.ReadAttempt, clarity.AttemptParams{ID: made.ID})
 	if got.UserID != one.ID || got.ScenarioID != some.ID || got.Status != "completed" ||
 		got.EvaluationStatus != "done" || got.DurationSeconds == nil || *got.DurationSeconds != 600 {

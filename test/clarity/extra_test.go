@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
@@ -24,9 +25,7 @@ func TestExtra(t *testing.T) {
 	}
 	t.Cleanup(func() { extended.Close() })
 	on := extended.OwnRun(t, run.Options{AllowUnsupported: []string{"AWS::Lambda::Function.Layers"}})
-	if err := on.Run.LoadInitialData(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, on.Run.LoadInitialData(t.Context()))
 	user := on.As(t, onesynthtest.Unique("user"))
 	scenario := onesynthtest.Read[struct{ Scenarios []clarity.Scenario }](t,
 		user.MustSend(t, http.MethodGet, "/scenarios", nil,

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -23,9 +24,7 @@ func uses(t testing.TB, of *platform.Target) {
 	on.RunSchedule(t, "")
 	platform.Call(t, one, clarity.ListScenarios, clarity.ScenariosParams{Difficulty: "beginner"})
 	platform.Succeeded(t, one.Try(t, http.MethodGet, "/", nil))
-	if err := suite.Seed(t, of); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, suite.Seed(t, of))
 	// A user who has attempts and a profile deletes the account, and signs up again.
 	platform.Call(t, one, clarity.DeleteUser, schema.None{})
 	on.Flush(t)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/browser"
@@ -50,9 +51,7 @@ func someone(t *testing.T) person {
 	t.Helper()
 	target := suite.Target(t, "Clarity")
 	loaded.Do(func() {
-		if err := target.Run.LoadInitialData(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, target.Run.LoadInitialData(t.Context()))
 	})
 	return person{suite.Someone(t, "Clarity")}
 }
@@ -65,9 +64,7 @@ func (p person) open(options browser.Options) *browser.Tab {
 
 func (p person) do(method, path string, body any, status int) (one clarity.Attempt) {
 	p.T.Helper()
-	if err := json.Unmarshal(p.Do(method, path, body, status), &one); err != nil {
-		p.T.Fatal(err)
-	}
+	must.OK(p.T, json.Unmarshal(p.Do(method, path, body, status), &one))
 	return one
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
@@ -74,9 +75,7 @@ func TestBatch(t *testing.T) {
 		"priority": "high"}, "Idempotency-Key", "batch-1")
 	task, _ := made["task_id"].(string)
 	writer := newest(runner, "/api/v1/tasks").ID
-	if err := runner.FlushStreams(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, runner.FlushStreams(t.Context()))
 	goTo(tab, "#/requests/"+url.PathEscape(writer))
 	tab.See("What it led to")
 	tab.See("stream")

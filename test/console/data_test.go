@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
@@ -24,10 +25,7 @@ import (
 // tests, and the last has many items.
 func quietTables(t *testing.T, runner *run.Runner) (quiet []runtest.Table) {
 	t.Helper()
-	tables, err := runtest.Of(runner).Tables(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	tables := must.Get(runtest.Of(runner).Tables(t.Context()))(t)
 	for _, table := range tables {
 		texts := true
 		for _, key := range table.Keys {
@@ -57,20 +55,15 @@ func item(table runtest.Table, key string, attributes map[string]string) map[str
 
 func put(t *testing.T, runner *run.Runner, table runtest.Table, made map[string]types.AttributeValue) {
 	t.Helper()
-	if _, err := runner.DynamoDB().PutItem(t.Context(),
-		&dynamodb.PutItemInput{TableName: &table.Name, Item: made}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(runner.DynamoDB().PutItem(t.Context(),
+		&dynamodb.PutItemInput{TableName: &table.Name, Item: made}))(t)
 }
 
 // stored is an attribute of the item with the key; it is empty if there is none.
 func stored(t *testing.T, runner *run.Runner, table runtest.Table, key, attribute string) string {
 	t.Helper()
-	got, err := runner.DynamoDB().GetItem(t.Context(),
-		&dynamodb.GetItemInput{TableName: &table.Name, Key: item(table, key, nil), ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(runner.DynamoDB().GetItem(t.Context(),
+		&dynamodb.GetItemInput{TableName: &table.Name, Key: item(table, key, nil), ConsistentRead: aws.Bool(true)}))(t)
 	value, _ := got.Item[attribute].(*types.AttributeValueMemberS)
 	if value == nil {
 		return ""
@@ -89,10 +82,7 @@ func itemView(t *testing.T, table runtest.Table, key string) string {
 	for _, part := range table.Keys {
 		parts[part.Attribute] = map[string]string{"S": key}
 	}
-	text, err := json.Marshal(parts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(parts))(t)
 	return "#/tables/" + url.PathEscape(table.Name) + "/item?" +
 		url.Values{"stack": {table.Stack}, "key": {string(text)}}.Encode()
 }
@@ -174,10 +164,7 @@ func TestEditItem(t *testing.T) {
 		for _, part := range table.Keys {
 			plain[part.Attribute] = key
 		}
-		text, err := json.Marshal(plain)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(plain))(t)
 		return string(text)
 	}
 	change := func(key, note string) {
@@ -271,10 +258,7 @@ func TestFilterItems(t *testing.T) {
 // lake has as a timestamp. Another number has none, however much it looks like one. (The run deletes what has expired.)
 func TestTimesOfItems(t *testing.T) {
 	runner, _ := suite.Start(t)
-	tables, err := runtest.Of(runner).Tables(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	tables := must.Get(runtest.Of(runner).Tables(t.Context()))(t)
 	at := slices.IndexFunc(tables, func(one runtest.Table) bool { return strings.Contains(one.Stack, "todo") })
 	table := tables[at]
 	made := item(table, "times", nil)
@@ -359,15 +343,11 @@ func TestFailedSchedule(t *testing.T) {
 	runner, tab := open(t, "#/schedules", browser.Options{})
 	schedule := runtest.Of(runner).Schedules()[0]
 	// Its function gets no answer from a service that it needs.
-	if err := runtest.Of(runner).SetFaults(runtest.Faults{Throttle: 1}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, runtest.Of(runner).SetFaults(runtest.Faults{Throttle: 1}))
 	tab.Excuse("502")
 	tab.Click("Run now")
 	tab.Until("document.querySelector('main li a.bad')")
-	if err := runtest.Of(runner).SetFaults(runtest.Faults{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, runtest.Of(runner).SetFaults(runtest.Faults{}))
 	tab.Until("document.querySelector('[data-view=schedules] .count')?.textContent === '1 failed'")
 	browser.Evaluate[bool](tab, "document.querySelector('main li a.bad').click(), true")
 	tab.Until("document.querySelector('main .problem') && location.hash.startsWith('#/requests/')")
@@ -417,15 +397,11 @@ func TestFailedMessageAgain(t *testing.T) {
 	queue, schedule := on.Queues()[0], on.Schedules()[0]
 	purge := func() {
 		t.Helper()
-		if err := on.Purge(queue); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, on.Purge(queue))
 	}
 	send := func(body string, attributes map[string]string) {
 		t.Helper()
-		if err := on.Send(queue, body, attributes); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, on.Send(queue, body, attributes))
 	}
 	purge()
 	failed := func(target, event string) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
@@ -15,10 +16,7 @@ import (
 // ownScript returns the path of the console's own script.
 func ownScript(t *testing.T, console string) string {
 	t.Helper()
-	response, err := http.Get(console + "/page/index.html")
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.Get(console + "/page/index.html"))(t)
 	defer response.Body.Close()
 	page, err := io.ReadAll(response.Body)
 	path := regexp.MustCompile(`/page/[0-9a-f]+/app\.js`).FindString(string(page))
@@ -71,15 +69,9 @@ func TestForeignOrigin(t *testing.T) {
 		t.Errorf("another page has set faults: %+v", faults)
 	}
 	// By another name of this machine, as when a foreign DNS answer points here.
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, runner.ConsoleURL()+"/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, runner.ConsoleURL()+"/", nil))(t)
 	request.Host = "rebound.example"
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.DefaultClient.Do(request))(t)
 	if _ = response.Body.Close(); response.StatusCode != http.StatusForbidden {
 		t.Errorf("got %s for another host", response.Status)
 	}

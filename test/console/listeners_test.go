@@ -17,6 +17,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
@@ -29,9 +30,7 @@ func TestForeignPagesReachNoListener(t *testing.T) {
 	runner, _ := suite.Start(t)
 	path := browser.Require(t)
 	for _, function := range runtest.Of(runner).Functions() {
-		if err := runtest.Of(runner).Warm(function.Name); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, runtest.Of(runner).Warm(function.Name))
 	}
 	waits := func() (any, bool) {
 		functions := runtest.Of(runner).Functions()
@@ -64,13 +63,10 @@ func TestForeignPagesReachNoListener(t *testing.T) {
 	for name, flag := range map[string]chromedp.ExecAllocatorOption{"Checks": chromedp.Flag("enable-features", checks),
 		"NoChecks": browser.WithoutFeatures(checks)} {
 		t.Run(name, func(t *testing.T) {
-			driven, err := browser.Start(path, flag,
+			driven := must.Get(browser.Start(path, flag,
 				chromedp.Flag("host-resolver-rules", "MAP rebound.example 127.0.0.1"),
 				// A page of that port counts as one of the Internet.
-				chromedp.Flag("ip-address-space-overrides", far.Listener.Addr().String()+"=public"))
-			if err != nil {
-				t.Fatal(err)
-			}
+				chromedp.Flag("ip-address-space-overrides", far.Listener.Addr().String()+"=public")))(t)
 			t.Cleanup(driven.Close)
 			for _, from := range []*httptest.Server{near, far} {
 				tab := driven.Open(t, from.URL, browser.Options{Answers: true})
@@ -164,10 +160,7 @@ func excuse(tab *browser.Tab) {
 
 func portOf(t *testing.T, address string) int {
 	t.Helper()
-	parsed, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(url.Parse(address))(t)
 	port, _ := strconv.Atoi(parsed.Port()) // 0 is no port of a run
 	return port
 }
@@ -179,10 +172,7 @@ func listeners(t *testing.T) []int {
 		t.Skip("the ports of processes are read from /proc")
 	}
 	children := map[int][]int{}
-	processes, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	processes := must.Get(filepath.Glob("/proc/[0-9]*/stat"))(t)
 	for _, file := range processes {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -222,10 +212,7 @@ func listeners(t *testing.T) []int {
 				continue
 			}
 			_, hexadecimal, _ := strings.Cut(fields[1], ":")
-			port, err := strconv.ParseInt(hexadecimal, 16, 32)
-			if err != nil {
-				t.Fatal(err)
-			}
+			port := must.Get(strconv.ParseInt(hexadecimal, 16, 32))(t)
 			ports = append(ports, int(port))
 		}
 		_ = file.Close()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
@@ -50,10 +51,7 @@ func clientOf(t *testing.T, runner *run.Runner, word, subject string) client {
 		if len(api.Issuers) == 0 {
 			return made
 		}
-		token, err := runner.Token(t.Context(), run.TokenRequest{Subject: subject, Stack: api.Stack})
-		if err != nil {
-			t.Fatal(err)
-		}
+		token := must.Get(runner.Token(t.Context(), run.TokenRequest{Subject: subject, Stack: api.Stack}))(t)
 		made.Header = http.Header{"Authorization": {"Bearer " + token}}
 		return made
 	}

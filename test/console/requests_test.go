@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
@@ -28,9 +29,7 @@ func TestRequestsLive(t *testing.T) {
 	api := runtest.Of(runner).APIs()[0].URL
 	mark := rand.Text()
 	send := func(path string) {
-		if _, err := call(t, http.MethodGet, api+path, "", ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(call(t, http.MethodGet, api+path, "", ""))(t)
 	}
 	send("/" + mark + "-one")
 	tab.See(mark + "-one")
@@ -79,15 +78,9 @@ func TestRequestsLive(t *testing.T) {
 	}
 	// The idempotency key finds requests, also those that come.
 	keyed := func(path string) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, api+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, api+path, nil))(t)
 		request.Header.Set("Idempotency-Key", "key-of-"+mark)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.DefaultClient.Do(request))(t)
 		_ = response.Body.Close()
 	}
 	keyed("/one")
@@ -102,9 +95,7 @@ func TestRequestsLive(t *testing.T) {
 	goTo(tab, "#/requests")
 
 	// A request that a function answers.
-	if _, err := call(t, http.MethodGet, openAPI(t, runner), "", ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(call(t, http.MethodGet, openAPI(t, runner), "", ""))(t)
 	goTo(tab, "#/requests/"+newest(runner, "openapi.json").ID)
 	tab.See("API Gateway")
 	tab.Until("document.querySelector('.track i.function')")
@@ -117,17 +108,11 @@ func TestExchange(t *testing.T) {
 	runner, tab := open(t, "", browser.Options{})
 	api := runtest.Of(runner).APIs()[0]
 	secret := rand.Text()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, api.URL+"/nowhere/"+secret[:6],
-		strings.NewReader(`{"text": "<b>it's</b>"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, api.URL+"/nowhere/"+secret[:6],
+		strings.NewReader(`{"text": "<b>it's</b>"}`)))(t)
 	request.Header = http.Header{"Authorization": {"Bearer " + secret}, "Content-Type": {"application/json"},
 		"Idempotency-Key": {"first-key"}}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.DefaultClient.Do(request))(t)
 	_ = response.Body.Close()
 	id := response.Header.Get("Apigw-Requestid")
 	goTo(tab, "#/requests/"+url.PathEscape(id))
@@ -243,11 +228,8 @@ func TestStack(t *testing.T) {
 		"+0x64\nexample.com/kit.recovered()\n\texample.com/kit/log.go:65 +0x1\npanic({0x1?, " +
 		"0x2?})\n\truntime/panic.go:783 +0x132\n" +
 		"example.com/links/api.(*API).list(0x1, {0x2, 0x3})\n\texample.com/links/api/list.go:41 +0x9c\n"
-	line, err := json.Marshal(map[string]any{"level": "ERROR", "message": "panic",
-		"error": "index out of range <b>[3]</b>", "stack": stack})
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(json.Marshal(map[string]any{"level": "ERROR", "message": "panic",
+		"error": "index out of range <b>[3]</b>", "stack": stack}))(t)
 	mark := rand.Text()
 	runtest.Of(runner).Make(runtest.Made{
 		Request: runtest.Request{ID: "panicked-" + mark, Method: "GET", Path: "/links", Route: "GET /links",

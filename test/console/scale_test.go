@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
@@ -69,9 +70,7 @@ func TestManyRequestsAndItems(t *testing.T) {
 	quiet := quietTables(t, runner)
 	table := quiet[len(quiet)-1]
 	began := time.Now()
-	if err := fill(t.Context(), runner, table); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, fill(t.Context(), runner, table))
 	t.Logf("%d items written in %s", manyItems, time.Since(began).Round(time.Millisecond))
 	var before, after runtime.MemStats
 	runtime.GC()

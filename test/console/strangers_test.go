@@ -11,6 +11,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
@@ -24,47 +25,28 @@ const (
 // push sends a message to a device through the run's inbox, as a function would.
 func push(t *testing.T, runner *run.Runner, device, title, body string) {
 	t.Helper()
-	text, err := runtest.Of(runner).ServiceAccount()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(runtest.Of(runner).ServiceAccount())(t)
 	var account struct {
 		Email string `json:"client_email"`
 		Key   string `json:"private_key"`
 		URI   string `json:"token_uri"`
 	}
-	if err := json.Unmarshal([]byte(text), &account); err != nil {
-		t.Fatal(err)
-	}
-	key, err := jwt.ParseRSAPrivateKeyFromPEM([]byte(account.Key))
-	if err != nil {
-		t.Fatal(err)
-	}
-	signed, err := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims{
+	must.OK(t, json.Unmarshal([]byte(text), &account))
+	key := must.Get(jwt.ParseRSAPrivateKeyFromPEM([]byte(account.Key)))(t)
+	signed := must.Get(jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims{
 		"iss": account.Email, "aud": account.URI, "iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix(),
 		"scope": "https://www.googleapis.com/auth/firebase.messaging",
-	}).SignedString(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.PostForm(account.URI,
-		url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {signed}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}).SignedString(key))(t)
+	response := must.Get(http.PostForm(account.URI,
+		url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {signed}}))(t)
 	defer response.Body.Close()
 	var token struct {
 		Access string `json:"access_token"`
 	}
-	if err := json.NewDecoder(response.Body).Decode(&token); err != nil {
-		t.Fatal(err)
-	}
-	message, err := json.Marshal(map[string]any{
+	must.OK(t, json.NewDecoder(response.Body).Decode(&token))
+	message := must.Get(json.Marshal(map[string]any{
 		"message": map[string]any{"token": device, "notification": map[string]string{"title": title, "body": body},
-			"data": map[string]string{"kind": "sample"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			"data": map[string]string{"kind": "sample"}}}))(t)
 	if status, err := call(t, http.MethodPost, runtest.Of(runner).PushURL()+"/v1/projects/local/messages:send",
 		token.Access, string(message)); err != nil || status != http.StatusOK {
 		t.Fatalf("got %d, %v", status, err)
@@ -78,21 +60,15 @@ func TestStrangersTexts(t *testing.T) {
 	put(t, runner, table, item(table, image, map[string]string{"note": script, image: "name"}))
 	on := runtest.Of(runner)
 	queue := on.Queues()[0]
-	if err := errors.Join(on.Purge(queue), on.Send(queue, `{"text": "`+image+script+`"}`, nil)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, errors.Join(on.Purge(queue), on.Send(queue, `{"text": "`+image+script+`"}`, nil)))
 	push(t, runner, "device-"+script, image, script)
 	bucket := on.Buckets()[0]
 	for key, content := range map[string]string{"strangers/" + image +
 		".html": "<!doctype html><script>alert(3)</script>", "strangers/" + strings.Repeat("long", 60): "text"} {
-		if err := on.PutObject(bucket, key, "text/html", []byte(content)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, on.PutObject(bucket, key, "text/html", []byte(content)))
 	}
 	api := on.APIs()[0].URL
-	if _, err := call(t, http.MethodGet, api+"/"+url.PathEscape(image+script), "", ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(call(t, http.MethodGet, api+"/"+url.PathEscape(image+script), "", ""))(t)
 	_, tab := open(t, "", browser.Options{})
 	tab.Excuse("404") // an address that names nothing
 	for _, one := range []struct{ view, sees string }{
@@ -131,15 +107,9 @@ func TestStrangersTexts(t *testing.T) {
 	tab.Click("Close")
 
 	// An object is never a page at the console's origin.
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
-		runner.ConsoleURL()+"/buckets/"+bucket+"/objects/"+url.PathEscape("strangers/"+image+".html"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet,
+		runner.ConsoleURL()+"/buckets/"+bucket+"/objects/"+url.PathEscape("strangers/"+image+".html"), nil))(t)
+	response := must.Get(http.DefaultClient.Do(request))(t)
 	if _ = response.Body.Close(); response.StatusCode != 200 ||
 		response.Header.Get("Content-Type") != "application/octet-stream" ||
 		response.Header.Get("Content-Disposition") != "attachment" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
@@ -41,16 +42,11 @@ func useForPictures(t *testing.T, runner *run.Runner) (items, trace, drawn strin
 		"If-Match", `"1"`)
 	alice.send("PATCH", "/api/v1/tasks/"+first, map[string]string{"title": "Write reports"}, "Idempotency-Key",
 		"rename", "If-Match", `"1"`)
-	if err := runner.FlushStreams(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, runner.FlushStreams(t.Context()))
 	alice.send("POST", "/api/v1/tasks", map[string]string{"title": "Send the invoices", "category": "work",
 		"priority": "high"}, "Idempotency-Key", "invoices")
 	trace = "#/requests/" + newest(runner, "/api/v1/tasks").ID
-	tables, err := runtest.Of(runner).Tables(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	tables := must.Get(runtest.Of(runner).Tables(t.Context()))(t)
 	for _, table := range tables {
 		if strings.Contains(table.Stack, "todo") {
 			items = "#/tables/" + url.PathEscape(table.Name) + "?stack=" + url.QueryEscape(table.Stack) +

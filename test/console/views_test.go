@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
@@ -21,10 +22,7 @@ func views(t *testing.T, runner *run.Runner) []string {
 		"#/buses", "#/queues", "#/schedules", "#/push", "#/webhooks", "#/buckets", "#/lake", "#/user-pools",
 		"#/parameters", "#/permissions", "#/faults",
 	}
-	tables, err := runtest.Of(runner).Tables(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	tables := must.Get(runtest.Of(runner).Tables(t.Context()))(t)
 	all = append(all, fmt.Sprintf("#/tables/%s?stack=%s", url.PathEscape(tables[0].Name),
 		url.QueryEscape(tables[0].Stack)),
 		"#/functions/"+url.PathEscape(runtest.Of(runner).Functions()[0].Name),
@@ -67,9 +65,7 @@ func TestPagesAreLinked(t *testing.T) {
 // Every view opens, has one heading, and fits a phone without scrolling to the side.
 func TestViews(t *testing.T) {
 	runner, tab := open(t, "", browser.Options{})
-	if _, err := call(t, "GET", openAPI(t, runner), "", ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(call(t, "GET", openAPI(t, runner), "", ""))(t)
 	for _, view := range views(t, runner) {
 		goTo(tab, view)
 		if problem := tab.Text(".problem"); problem != "" {
@@ -111,19 +107,11 @@ func checkWidth(t *testing.T, tab *browser.Tab, all []string) {
 func TestAccessibility(t *testing.T) {
 	for _, options := range []browser.Options{{}, {Dark: true}, {Width: 320, Height: 740}} {
 		runner, tab := open(t, "", options)
-		if _, err := call(t, "GET", openAPI(t, runner), "", ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(call(t, "GET", openAPI(t, runner), "", ""))(t)
 		runtest.Of(runner).KnowSecrets("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
-		if err := runtest.Of(runner).FailWebhooks("/down", true); err != nil {
-			t.Fatal(err)
-		}
-		if err := runtest.Of(runner).Publish("default", "test", "Tried", `{"a":1}`); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := call(t, "POST", runner.WebhooksURL()+"me", "", `{"type":"question.closed"}`); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, runtest.Of(runner).FailWebhooks("/down", true))
+		must.OK(t, runtest.Of(runner).Publish("default", "test", "Tried", `{"a":1}`))
+		must.Get(call(t, "POST", runner.WebhooksURL()+"me", "", `{"type":"question.closed"}`))(t)
 		for _, view := range views(t, runner) {
 			goTo(tab, view)
 			tab.CheckRules()

@@ -21,6 +21,7 @@ import (
 	"github.com/go-delve/delve/service/rpc2"
 
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/schema/client"
@@ -38,9 +39,7 @@ func arn(id string) object { return object{"Fn::GetAtt": []string{id, "Arn"}} }
 func assembly(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	if err := os.Mkdir(filepath.Join(folder, "asset.code"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Mkdir(filepath.Join(folder, "asset.code"), 0o755))
 	build := exec.Command("go", append(append([]string{"build"}, gobuild.Flags()...), "-o",
 		filepath.Join(folder, "asset.code", "bootstrap"), "./echo")...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
@@ -100,13 +99,8 @@ func assembly(t *testing.T) string {
 		}},
 	}
 	for name, document := range documents {
-		text, err := json.Marshal(document)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(document))(t)
+		must.OK(t, os.WriteFile(filepath.Join(folder, name), text, 0o600))
 	}
 	return folder
 }
@@ -121,10 +115,7 @@ func run(t *testing.T, command *exec.Cmd) {
 // lineOf is the number of the line with the text.
 func lineOf(t *testing.T, file, text string) int {
 	t.Helper()
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(file))(t)
 	for i, line := range strings.Split(string(content), "\n") {
 		if strings.Contains(line, text) {
 			return i + 1
@@ -146,10 +137,7 @@ func TestDebug(t *testing.T) {
 // A debugger stops in the handler of a running API, reads a variable, and goes on. The request is answered, although it
 // was held for longer than the function's time-out and its integration's.
 func stops(t *testing.T, onesynth, programs, folder string) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	port := free.Addr().(*net.TCPAddr).Port
 	free.Close()
 
@@ -177,18 +165,11 @@ func stops(t *testing.T, onesynth, programs, folder string) {
 		t.Fatalf("got %+v\n%s", first, output)
 	}
 	client := rpc2.NewClient(fmt.Sprintf("127.0.0.1:%d", port))
-	if _, err := client.Halt(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(client.Halt())(t)
 	// The debugger knows files by their paths here, so an editor needs no translation of paths.
-	file, err := filepath.Abs(filepath.Join("echo", "main.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	breakpoint, err := client.CreateBreakpoint(&api.Breakpoint{File: file, Line: lineOf(t, file, "// the breakpoint")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(filepath.Abs(filepath.Join("echo", "main.go")))(t)
+	breakpoint := must.Get(client.CreateBreakpoint(&api.Breakpoint{File: file,
+		Line: lineOf(t, file, "// the breakpoint")}))(t)
 	stopped := client.Continue()
 	answered := make(chan answer, 1)
 	go func() { answered <- get(url + "/hello/alice") }()
@@ -208,17 +189,13 @@ func stops(t *testing.T, onesynth, programs, folder string) {
 	}
 	// Without the debugger this would end the instance.
 	time.Sleep(timeout + timeout/2)
-	if _, err := client.ClearBreakpoint(breakpoint.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(client.ClearBreakpoint(breakpoint.ID))(t)
 	client.Continue()
 	if got := <-answered; got.err != nil || got.status != http.StatusOK || got.body != "hello alice" {
 		t.Errorf("got %+v\n%s", got, output)
 	}
 
-	if err := command.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, command.Process.Signal(syscall.SIGINT))
 	wait.Until(t, "the run ends", func() (any, bool) { return output.String(), output.Ended() != nil })
 	if state := command.ProcessState; !state.Success() || !strings.HasSuffix(output.String(), "ended\n") {
 		t.Errorf("got %s\n%s", state, output)
@@ -247,10 +224,7 @@ func get(url string) answer {
 
 func processes(t *testing.T) []string {
 	t.Helper()
-	all, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(filepath.Glob("/proc/[0-9]*"))(t)
 	return all
 }
 
@@ -272,9 +246,6 @@ func refuses(t *testing.T, onesynth, folder string) {
 
 func lookup(t *testing.T, program string) string {
 	t.Helper()
-	path, err := exec.LookPath(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(exec.LookPath(program))(t)
 	return path
 }

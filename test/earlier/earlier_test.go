@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
@@ -182,10 +183,7 @@ func write(t *testing.T, r earlierRun) (done record) {
 // it, and queries the lake over old and new changes.
 func TestEarlierVersions(t *testing.T) {
 	if *written != "" {
-		text, err := json.MarshalIndent(write(t, open(t, *written)), "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.MarshalIndent(write(t, open(t, *written)), "", "  "))(t)
 		t.Logf("the record:\n%s", text)
 		return
 	}
@@ -200,26 +198,16 @@ func TestEarlierVersions(t *testing.T) {
 		version := strings.TrimSuffix(archive, ".tar.gz")
 		t.Run(filepath.Base(version), func(t *testing.T) {
 			t.Parallel()
-			text, err := os.ReadFile(version + ".json")
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(version + ".json"))(t)
 			var old record
-			if err := json.Unmarshal(text, &old); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal(text, &old))
 			folder := t.TempDir()
 			unpack(t, archive, folder)
-			started, err := run.Start(t.Context(),
+			started := must.Get(run.Start(t.Context(),
 				run.Options{Assembly: suite.Local(t, "dev").Assembly(t), Data: folder, NoSchedules: true,
-					Lake: laketest.Engine(nil)})
-			if err != nil {
-				t.Fatal(err)
-			}
+					Lake: laketest.Engine(nil)}))(t)
 			t.Cleanup(started.Close)
-			if err := started.LoadInitialData(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, started.LoadInitialData(t.Context()))
 			r := open(t, started.ConsoleURL())
 			t.Run("Ask-a-Human", func(t *testing.T) { askAHuman(t, r, old) })
 			t.Run("To-Do", func(t *testing.T) { todo(t, r, old) })
@@ -358,15 +346,9 @@ func (r earlierRun) query(t *testing.T, sql string) any {
 
 func unpack(t *testing.T, archive, folder string) {
 	t.Helper()
-	file, err := os.Open(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(archive))(t)
 	defer file.Close()
-	unzipped, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unzipped := must.Get(gzip.NewReader(file))(t)
 	for files := tar.NewReader(unzipped); ; {
 		header, err := files.Next()
 		if errors.Is(err, io.EOF) {

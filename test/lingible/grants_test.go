@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
@@ -34,9 +35,7 @@ func uses(t testing.TB, of *platform.Target) {
 	platform.Call(t, one, lingible.VoteForSubmission, lingible.SubmissionParams{ID: submit(t, gone, weak()).ID})
 	leave(t, gone)
 	on.Flush(t)
-	if err := suite.Seed(t, of); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, suite.Seed(t, of))
 }
 
 // store stores a submission of someone as it is some minutes later: open to votes, or still without

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
@@ -35,9 +36,7 @@ func someone(t *testing.T) person {
 	t.Helper()
 	target := suite.Target(t, "Lingible")
 	loaded.Do(func() {
-		if err := target.Run.LoadInitialData(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, target.Run.LoadInitialData(t.Context()))
 		target.RunSchedule(t, "TrendingJobSchedule")
 	})
 	return person{suite.Someone(t, "Lingible")}
@@ -63,9 +62,7 @@ func (p person) used() int {
 	var usage struct {
 		Used int `json:"daily_used"`
 	}
-	if err := json.Unmarshal(p.Do(http.MethodGet, "/user/usage", nil, http.StatusOK), &usage); err != nil {
-		p.T.Fatal(err)
-	}
+	must.OK(p.T, json.Unmarshal(p.Do(http.MethodGet, "/user/usage", nil, http.StatusOK), &usage))
 	return usage.Used
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
@@ -246,9 +247,7 @@ func TestFaults(t *testing.T) {
 		tab.Excuse(status)
 	}
 	write(tab, "It does.")
-	if err := runtest.Of(runner).SetFaults(runtest.Faults{Throttle: 1, Seed: 1}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, runtest.Of(runner).SetFaults(runtest.Faults{Throttle: 1, Seed: 1}))
 	send(tab)
 	tab.Until("document.querySelector('[data-notice=standing]')")
 	for _, function := range runtest.Of(runner).Functions() {
@@ -258,9 +257,7 @@ func TestFaults(t *testing.T) {
 			}
 		}
 	}
-	if err := runtest.Of(runner).SetFaults(runtest.Faults{}); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, runtest.Of(runner).SetFaults(runtest.Faults{}))
 	tab.Show("/q/" + q.id)
 	tab.Until("(document.querySelector('main [data-state] button.primary:not([disabled])')?.click(), " +
 		"document.querySelector('main [data-state=thanks], main [data-state=answered]'))")

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
@@ -22,9 +23,7 @@ func TestReportedName(t *testing.T) {
 		}
 	}
 	var stats struct{ Handle string }
-	if err := json.Unmarshal(named.Try(t, http.MethodGet, "/human/stats", nil).Body, &stats); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(named.Try(t, http.MethodGet, "/human/stats", nil).Body, &stats))
 	tab := open(t, "/leaderboard", browser.Options{})
 	// A function answers from the board that it has read for half a minute: the page reads it again, for another period.
 	option := fmt.Sprintf("document.querySelector('#name option[value=%q]')", stats.Handle)

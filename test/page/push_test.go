@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/page"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
@@ -37,15 +38,9 @@ const pushService = `(() => {
 // served is the page as a stack with the settings serves it, before the API of the run.
 func served(t *testing.T, settings page.Settings) string {
 	t.Helper()
-	site, err := page.New(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	site := must.Get(page.New(settings))(t)
 	site.Log = slog.New(slog.DiscardHandler)
-	api, err := url.Parse(target(t).URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := must.Get(url.Parse(target(t).URL))(t)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(api) }}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/human/") {
@@ -96,10 +91,7 @@ func TestPush(t *testing.T) {
 	suite.Start(t)
 	service := startFirebase(t)
 	address := served(t, page.Settings{Firebase: &service.settings})
-	driven, err := browser.Start(browser.Require(t), service.flags()...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	driven := must.Get(browser.Start(browser.Require(t), service.flags()...))(t)
 	defer driven.Close()
 
 	// Private tabs have no notifications.
@@ -190,10 +182,7 @@ func TestPush(t *testing.T) {
 // push service. Each visit listens for them.
 func TestPushOfTheRun(t *testing.T) {
 	runner, _ := suite.Start(t)
-	driven, err := browser.Start(browser.Require(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	driven := must.Get(browser.Start(browser.Require(t)))(t)
 	defer driven.Close()
 	tab := driven.Open(t, runner.URL("")+"/settings", browser.Options{Notifications: true})
 	tab.Click("Notify me")
@@ -225,20 +214,15 @@ func delivered(t *testing.T, token string) (content, question string) {
 	runner, _ := suite.Start(t)
 	for _, sent := range runtest.Of(runner).Pushes() {
 		var message map[string]any
-		if err := json.Unmarshal(sent.Message, &message); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(sent.Message, &message))
 		data, _ := message["data"].(map[string]any)
 		if question, _ = data["question_id"].(string); sent.Token != token || question == "" {
 			continue
 		}
-		content, err := json.Marshal(map[string]any{
+		content := must.Get(json.Marshal(map[string]any{
 			"from": "123456789012", "fcmMessageId": "7b1f2c3d-0000-4000-8000-000000000000", "priority": "normal",
 			"notification": message["notification"], "data": data,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		return string(content), question
 	}
 	t.Fatal("the platform sent the device no notification of a question")

@@ -12,6 +12,7 @@ import (
 	"github.com/makiuchi-d/gozxing"
 	"github.com/makiuchi-d/gozxing/qrcode"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
@@ -204,14 +205,8 @@ func read(t *testing.T, path string, size int) string {
 		y, _ := strconv.Atoi(one[2])
 		draw.Draw(drawn, image.Rect(x*scale, y*scale, (x+1)*scale, (y+1)*scale), image.Black, image.Point{}, draw.Src)
 	}
-	bitmap, err := gozxing.NewBinaryBitmapFromImage(drawn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := qrcode.NewQRCodeReader().Decode(bitmap, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bitmap := must.Get(gozxing.NewBinaryBitmapFromImage(drawn))(t)
+	result := must.Get(qrcode.NewQRCodeReader().Decode(bitmap, nil))(t)
 	return result.GetText()
 }
 

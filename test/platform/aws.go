@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/gruntwork-io/terratest/modules/shell"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
@@ -137,10 +138,7 @@ func (s *Suite) CheckDeployed(t *testing.T) {
 	if output, err := check(s.deployedAssembly); err != nil {
 		t.Errorf("check what is deployed: %v\n%s", err, output)
 	}
-	dropped, err := without(s.deployedAssembly, stack, []string{"AWS::DynamoDB::GlobalTable"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dropped := must.Get(without(s.deployedAssembly, stack, []string{"AWS::DynamoDB::GlobalTable"}))(t)
 	if output, err := check(dropped); err == nil || !strings.Contains(output, stack+"/drop:") {
 		t.Errorf("check an assembly without tables: got %v; want a refusal\n%s", err, output)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -36,18 +37,10 @@ func (s *Suite) checkCalls(t *testing.T) {
 	}
 	s.checkTraces(t, runtest.Of(target.Run))
 	path := routes.Page(Root(t), s.Platform.Name)
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := routes.Replace(string(got), routes.SectionCalls, table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(os.ReadFile(path))(t)
+	want := must.Get(routes.Replace(string(got), routes.SectionCalls, table))(t)
 	if *writeCalls {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(want), 0o644))
 		return
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
@@ -63,13 +56,10 @@ func (s *Suite) checkGrowth(t *testing.T) {
 	}
 	target := s.OwnRun(t, run.Options{NoSchedules: true, MaxInstances: 1})
 	measured, runner := s.measured(t, target)
-	grown, err := measured.Growth(t.Context(), runner, []int{routes.FullPages, 10 * routes.FullPages},
+	grown := must.Get(measured.Growth(t.Context(), runner, []int{routes.FullPages, 10 * routes.FullPages},
 		func(line string) {
 			t.Log(line)
-		})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}))(t)
 	for _, g := range grown {
 		if g.Grows() {
 			t.Errorf("%s: a second request costs %v, and with ten times the items %v: it has to follow its answer",
@@ -81,11 +71,7 @@ func (s *Suite) checkGrowth(t *testing.T) {
 // measured has the requests of package routes to the platform, and the target as it takes that.
 func (s *Suite) measured(t testing.TB, target *Target) (routes.Measured, *routes.Run) {
 	t.Helper()
-	measured, err := routes.Of(s.Construct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return measured, &routes.Run{API: target.Run.URL(""), Console: target.Run.ConsoleURL(),
+	return must.Get(routes.Of(s.Construct))(t), &routes.Run{API: target.Run.URL(""), Console: target.Run.ConsoleURL(),
 		Seed: func(context.Context, string) error { return s.Seed(t, target) }}
 }
 

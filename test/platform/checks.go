@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	http_helper "github.com/gruntwork-io/terratest/modules/http-helper"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -110,9 +111,7 @@ func (s *Suite) CheckDocument(t *testing.T, path string) {
 			Responses map[string]any
 		}
 	}
-	if err := json.Unmarshal([]byte(body), &document); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(body), &document))
 	if !strings.HasPrefix(document.OpenAPI, "3.") {
 		t.Errorf("got OpenAPI %q; want 3", document.OpenAPI)
 	}
@@ -144,11 +143,8 @@ func (s *Suite) checkTables(t *testing.T) {
 	}
 	for _, want := range s.Platform.Database.Tables {
 		t.Run(want.Name, func(t *testing.T) {
-			described, err := target.Database.DescribeTable(t.Context(),
-				&dynamodb.DescribeTableInput{TableName: aws.String(target.Tables[want.Name])})
-			if err != nil {
-				t.Fatal(err)
-			}
+			described := must.Get(target.Database.DescribeTable(t.Context(),
+				&dynamodb.DescribeTableInput{TableName: aws.String(target.Tables[want.Name])}))(t)
 			got := described.Table
 			if key := keyOf(got.KeySchema); key != strings.Join(want.Key.Attributes(), " ") {
 				t.Errorf("got key %q; want %v", key, want.Key.Attributes())
@@ -235,15 +231,10 @@ func (s *Suite) checkExpiry(t *testing.T) {
 				if expires != nil {
 					item[table.TimeToLive] = expires
 				}
-				encoded, err := attributevalue.MarshalMap(item)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := target.Database.PutItem(t.Context(),
+				encoded := must.Get(attributevalue.MarshalMap(item))(t)
+				must.Get(target.Database.PutItem(t.Context(),
 					&dynamodb.PutItemInput{TableName: aws.String(target.Tables[table.Name]),
-						Item: encoded}); err != nil {
-					t.Fatal(err)
-				}
+						Item: encoded}))(t)
 				return key
 			}
 			type kept struct {
@@ -257,9 +248,7 @@ func (s *Suite) checkExpiry(t *testing.T) {
 				// DynamoDB keeps what is five years past ("Using time to live", developer guide).
 				items["of no time"] = kept{put("yesterday"), true}
 			}
-			if _, err := target.Run.Sweep(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(target.Run.Sweep(t.Context()))(t)
 			for name, item := range items {
 				if stayed := target.Item(t, table.Name, item.key...) != nil; stayed != item.stay {
 					t.Errorf("the item %s: stayed: %v; want %v", name, stayed, item.stay)

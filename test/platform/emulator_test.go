@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // A listed check may fail on the emulator; one that passes has to go off the list.
@@ -19,15 +21,10 @@ func TestLacks(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "lacks.json")
 	write := func(content string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(content), 0o600))
 	}
 	write(`{"todo": {"checks": {"CORS": "it has none"}}}`)
-	lacking, err := readLacks(file, "todo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lacking := must.Get(readLacks(file, "todo"))(t)
 	failure := errors.New("got 403")
 	if untried := lacking.untried(); !slices.Equal(untried, []string{"CORS"}) {
 		t.Errorf("got untried %q; want CORS", untried)
@@ -63,10 +60,7 @@ func TestLacks(t *testing.T) {
 func TestListOfMiniStack(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("..", "emulator", "ministack.json")
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(file))(t)
 	var lists map[string]json.RawMessage
 	if err := json.Unmarshal(content, &lists); err != nil || len(lists) == 0 {
 		t.Fatalf("%s: got %d lists, %v", file, len(lists), err)
@@ -75,10 +69,7 @@ func TestListOfMiniStack(t *testing.T) {
 		if _, err := os.Stat(filepath.Join("..", platform)); err != nil {
 			t.Errorf("%s lists what %s lacks, which no test is of: %v", file, platform, err)
 		}
-		lacking, err := readLacks(file, platform)
-		if err != nil {
-			t.Fatal(err)
-		}
+		lacking := must.Get(readLacks(file, platform))(t)
 		for name, reason := range lacking.Checks {
 			if reason == "" {
 				t.Errorf("%s: the check %q has no reason", platform, name)
@@ -99,16 +90,11 @@ func TestLeaveOut(t *testing.T) {
 		"manifest.json": `{"url": "s3://assets/` + hash + `.json"}`,
 		"asset.2222":    "code",
 	} {
-		if err := os.WriteFile(filepath.Join(assembly, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(assembly, name), []byte(content), 0o600))
 	}
 	read := func(folder, name string) string {
 		t.Helper()
-		content, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(filepath.Join(folder, name)))(t)
 		return string(content)
 	}
 	// refusing is an emulator that refuses those types by name.
@@ -149,9 +135,7 @@ func TestLeaveOut(t *testing.T) {
 			{"MetricStat": {"Metric": {"MetricName": "Count", "Namespace": "N"}, "Period": 300, "Stat": "p99"}}]}}, "B": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"MetricName": "m"}}}}`,
 		stack + ".assets.json": read(assembly, stack+".assets.json"), "manifest.json": read(assembly, "manifest.json"),
 	} {
-		if err := os.WriteFile(filepath.Join(alarms, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(alarms, name), []byte(content), 0o600))
 	}
 	mathless := func(folder string) (string, error) {
 		if strings.Contains(read(folder, stack+".template.json"), "Metrics") {
@@ -227,10 +211,7 @@ func TestSecureRemotePassword(t *testing.T) {
 	u := srpHash(srpBytes(srpPublic(a)), srpBytes(B))
 	S := new(big.Int).Mul(srpPublic(a), new(big.Int).Exp(verifier, u, srpModulus))
 	S.Exp(S, b, srpModulus)
-	want, err := srpDerive(S, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(srpDerive(S, u))(t)
 	if got, err := srpKey(a, B.Text(16), salt, identity); err != nil || !slices.Equal(got, want) || len(got) != 16 {
 		t.Errorf("got %x, %v; want %x", got, err, want)
 	}

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
@@ -104,10 +105,7 @@ type fuzzed struct {
 func (s *Suite) newFuzzed(t testing.TB, odd Odd) *fuzzed {
 	t.Helper()
 	target := s.OwnRun(t, run.Options{})
-	address, err := url.Parse(target.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(url.Parse(target.URL))(t)
 	f := &fuzzed{Target: target, suite: s, host: address.Host, odd: odd}
 	for _, route := range s.Platform.Routes {
 		if route.OutsideAPI {
@@ -322,10 +320,7 @@ func (s *Suite) checkLargeBodies(t *testing.T, odd Odd, own map[string][]byte) {
 			t.Errorf("%s as %q: %v", name, contentType, err)
 		}
 	}
-	all, err := f.usual(t)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(f.usual(t))(t)
 	// Every route refuses a body of another type before it looks at the content, so it
 	// gets one of each such type. The contents take turns.
 	sent := 0
@@ -354,10 +349,7 @@ func (s *Suite) Fuzz(f *testing.F, odd Odd) {
 	f.Helper()
 	target := s.newFuzzed(f, odd)
 	random := newGenerator(target, 1)
-	all, err := target.usual(f)
-	if err != nil {
-		f.Fatal(err)
-	}
+	all := must.Get(target.usual(f))(f)
 	for i, u := range all {
 		r := random.requestOf(u, all)
 		f.Add(i, r.path, r.query, "X-Timezone", "Europe/Berlin", "application/json", r.body)

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
@@ -116,20 +117,12 @@ func (d document) isKept(t *testing.T, r onesynthtest.Reply) {
 // that takes no such body does not wait for it.
 func announce(t *testing.T, target *Target, method, path string, header http.Header, length int) onesynthtest.Reply {
 	t.Helper()
-	address, err := url.Parse(target.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	connection, err := net.Dial("tcp", address.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := must.Get(url.Parse(target.URL))(t)
+	connection := must.Get(net.Dial("tcp", address.Host))(t)
 	defer connection.Close()
-	if _, err := fmt.Fprintf(connection, "%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\nContent-Type: "+
+	must.Get(fmt.Fprintf(connection, "%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\nContent-Type: "+
 		"application/json\r\nContent-Length: %d\r\n\r\n",
-		method, path, address.Host, header.Get("Authorization"), length); err != nil {
-		t.Fatal(err)
-	}
+		method, path, address.Host, header.Get("Authorization"), length))(t)
 	response, err := http.ReadResponse(bufio.NewReader(connection), &http.Request{Method: method})
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, path, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
@@ -58,12 +59,10 @@ func (s *Suite) checkConcurrentRepeats(t *testing.T, prepare func(testing.TB, *T
 	// An attempt whose answer is lost may count twice towards a limit, of 60 calls an hour.
 	const times = 30
 	replies := make([]onesynthtest.Reply, times)
-	if err := onesynthtest.Together(times, func(i int) (err error) {
+	must.OK(t, onesynthtest.Together(times, func(i int) (err error) {
 		replies[i], err = repeat.Send(t.Context())
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	bodies := map[string]int{}
 	for _, r := range replies {
 		_, told := r.RetryAfter()
@@ -158,10 +157,7 @@ func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target)
 
 	again := func() onesynthtest.Reply {
 		t.Helper()
-		r, err := repeat.Send(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(repeat.Send(t.Context()))(t)
 		return r
 	}
 	if repeat.Claims {

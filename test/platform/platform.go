@@ -43,6 +43,7 @@ import (
 
 	"github.com/gruntwork-io/terratest/modules/logger"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -183,10 +184,7 @@ func OwnArchitecture() string {
 // Root is the folder of the repository.
 func Root(t testing.TB) string {
 	t.Helper()
-	folder, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(filepath.Abs(filepath.Join("..", "..")))(t)
 	return folder
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/gruntwork-io/terratest/modules/shell"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 )
 
@@ -31,10 +32,7 @@ func (s *Suite) checkProd(t *testing.T) {
 	}
 	lack := s.Shared(t).lacks.Prod
 	stack := s.stack("prod")
-	d, err := synthesise(t, t.Context(), t.TempDir(), stack, "prod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(synthesise(t, t.Context(), t.TempDir(), stack, "prod"))(t)
 	before, err := s.earlier(t, d.assembly, stack)
 	if err != nil {
 		t.Fatal(err)
@@ -46,10 +44,7 @@ func (s *Suite) checkProd(t *testing.T) {
 		t.Fatalf("deploy %s of the earlier version: %v\n%s", stack, err, output)
 	}
 	// A first deployment that is refused leaves a stack that is protected against its end. An update is rolled back.
-	today, err := leaveOut(t, d.assembly, stack, lack, d.deploy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	today := must.Get(leaveOut(t, d.assembly, stack, lack, d.deploy))(t)
 	check := func(says string) {
 		t.Helper()
 		output, err := shell.RunCommandContextAndGetOutputE(t, t.Context(),
@@ -64,10 +59,7 @@ func (s *Suite) checkProd(t *testing.T) {
 		t.Fatalf("update %s: %v\n%s", stack, err, output)
 	}
 	check("nothing speaks against the deployment")
-	template, err := readObject(filepath.Join(today, stack+".template.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	template := must.Get(readObject(filepath.Join(today, stack+".template.json")))(t)
 	there := resourcesOf(t, stack)
 	resources, _ := template["Resources"].(map[string]any)
 	for id, resource := range resources {
@@ -128,18 +120,12 @@ func functions(template map[string]any) map[string]map[string]any {
 // resourcesOf returns the state of each resource of a stack, by its logical id.
 func resourcesOf(t testing.TB, stack string) map[string]string {
 	t.Helper()
-	configuration, err := config.LoadDefaultConfig(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	configuration := must.Get(config.LoadDefaultConfig(t.Context()))(t)
 	states := map[string]string{}
 	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(configuration),
 		&cloudformation.ListStackResourcesInput{StackName: &stack})
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(pages.NextPage(t.Context()))(t)
 		for _, r := range page.StackResourceSummaries {
 			states[aws.ToString(r.LogicalResourceId)] = string(r.ResourceStatus)
 		}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
@@ -19,14 +20,8 @@ func (s *Suite) checkGrants(t *testing.T, uses func(testing.TB, *Target)) {
 			if route.Waits || route.Status >= http.StatusBadRequest {
 				continue
 			}
-			request, err := route.Prepare(t.Context(), run)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := request.Send(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			request := must.Get(route.Prepare(t.Context(), run))(t)
+			r := must.Get(request.Send(t.Context()))(t)
 			Succeeded(t, r)
 		}
 		uses(t, target)

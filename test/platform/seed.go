@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 )
 
@@ -21,9 +22,7 @@ func (s *Suite) Load(t testing.TB, on *Target) {
 		}
 		return err
 	}))
-	if err := load.(func() error)(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, load.(func() error)())
 }
 
 // Seed loads the platform's initial data into the target, as `onesynth seed` does. What is there stays.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -92,10 +93,7 @@ func (s *Suite) checkTokensOfUsers(t *testing.T, p Scenario) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := valid.Send(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(valid.Send(t.Context()))(t)
 	Succeeded(t, r)
 	for _, route := range s.Platform.Routes {
 		if route.Caller != schema.CallerUser || route.Method != http.MethodGet {

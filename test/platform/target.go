@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
@@ -99,10 +100,7 @@ func (q *queued) RoundTrip(r *http.Request) (*http.Response, error) {
 func (p *Target) TimeToLive(t testing.TB, table string) string {
 	t.Helper()
 	if p.Run != nil {
-		described, err := runtest.Of(p.Run).Tables(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		described := must.Get(runtest.Of(p.Run).Tables(t.Context()))(t)
 		for _, one := range described {
 			if one.Name == p.Tables[table] {
 				return one.TimeToLive
@@ -110,11 +108,8 @@ func (p *Target) TimeToLive(t testing.TB, table string) string {
 		}
 		t.Fatalf("the run has no table %s", table)
 	}
-	described, err := p.Database.DescribeTimeToLive(t.Context(),
-		&dynamodb.DescribeTimeToLiveInput{TableName: aws.String(p.Tables[table])})
-	if err != nil {
-		t.Fatal(err)
-	}
+	described := must.Get(p.Database.DescribeTimeToLive(t.Context(),
+		&dynamodb.DescribeTimeToLiveInput{TableName: aws.String(p.Tables[table])}))(t)
 	if status := described.TimeToLiveDescription.TimeToLiveStatus; status != types.TimeToLiveStatusEnabled &&
 		status != types.TimeToLiveStatusEnabling {
 		return ""

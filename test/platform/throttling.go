@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
@@ -54,12 +55,10 @@ func (s *Suite) checkThrottling(t *testing.T) {
 				}
 			}
 			target.SetFaults(t, runtest.Faults{Throttle: share, Seed: uint64(i + 1)})
-			if err := onesynthtest.Together(len(names), func(i int) (err error) {
+			must.OK(t, onesynthtest.Together(len(names), func(i int) (err error) {
 				replies[i], err = requests[i].Send(t.Context())
 				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 			if throttled := runtest.Of(target.Run).Throttled(); share == 1 &&
 				(throttled == 0 || throttled > maxRequests*(len(names)-open)) {
 				t.Errorf("got %d throttled requests of %d callers; want at most %d of each", throttled, len(names)-open,

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
@@ -29,9 +30,7 @@ func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.R
 	t.Helper()
 	own := s.OwnRun(t, run.Options{})
 	// As make run does.
-	if err := own.Run.LoadInitialData(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, own.Run.LoadInitialData(t.Context()))
 	Walk(t, document, own.Target, varies)
 }
 
@@ -45,10 +44,7 @@ func Walk(t *testing.T, document string, target *onesynthtest.Target, varies *re
 	}
 	onesynth := commandtest.Path(t, also...)
 	host := func(address string) string {
-		parsed, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := must.Get(url.Parse(address))(t)
 		return parsed.Host
 	}
 	ids := map[string]string{} // from the ids of the document to the ids of this run
@@ -125,10 +121,7 @@ func agree(documented, printed string, ids map[string]string) error {
 // walkthrough reads the commands of the console blocks of a document.
 func walkthrough(t testing.TB, document string) []command {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(Root(t), document))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(filepath.Join(Root(t), document)))(t)
 	var commands []command
 	console, open := false, false
 	for line := range strings.Lines(string(content)) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -67,20 +68,12 @@ func TestMCPConformance(t *testing.T) {
 	if len(files) == 0 {
 		t.Fatalf("the conformance tests have no results: %v\n%.500s", err, output)
 	}
-	document, err := os.ReadFile(filepath.Join(platform.Root(t), "docs", "platforms", "agents.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(os.ReadFile(filepath.Join(platform.Root(t), "docs", "platforms", "agents.md")))(t)
 	var passed, failed []string
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(file))(t)
 		var checks []struct{ Status, ErrorMessage string }
-		if err := json.Unmarshal(content, &checks); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(content, &checks))
 		// A folder is named after its scenario and the time, such as server-ping-2026-11-23T12-09-57-796Z.
 		name := strings.TrimPrefix(filepath.Base(filepath.Dir(file)), "server-")
 		scenario := name[:len(name)-len("-2006-01-02T15-04-05-000Z")]

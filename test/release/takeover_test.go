@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -29,8 +30,6 @@ func TestTakenOver(t *testing.T) {
 	}
 	run(commandtest.Path(t), "init", "tasks", "--from", "todo", "--onesynth", root, "--dir", folder)
 	// As npm ci does.
-	if err := os.Symlink(filepath.Join(root, "node_modules"), filepath.Join(folder, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.Symlink(filepath.Join(root, "node_modules"), filepath.Join(folder, "node_modules")))
 	run("go", "test", "-vet=off", "-count=1", "./...")
 }

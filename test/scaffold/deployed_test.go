@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/rhysd/actionlint"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // The steps that need an account deploy a pull request to an emulator of AWS, and say where it is. Then it is removed.
@@ -21,10 +23,7 @@ func TestDeployed(t *testing.T) {
 	p.environment = append(p.environment, "CI=true")
 	p.run(t, "bash", "-e", "-c", setUp(t, p))
 	file := filepath.Join(p.folder, ".github", "workflows", "platform.yml")
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(file))(t)
 	workflow, problems := actionlint.Parse(content)
 	if len(problems) > 0 {
 		t.Fatal(problems)

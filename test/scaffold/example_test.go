@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
@@ -34,15 +35,10 @@ func TestExampleWalk(t *testing.T) {
 			}
 			engine := enginetest.Engine(t).URL()
 			t.Chdir(synth.Dir) // a run finds the module of the functions in its folder
-			runner, err := run.Start(t.Context(), run.Options{Assembly: assembly, DynamoDB: engine,
-				AccessKey: enginetest.AccessKey()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			runner := must.Get(run.Start(t.Context(), run.Options{Assembly: assembly, DynamoDB: engine,
+				AccessKey: enginetest.AccessKey()}))(t)
 			t.Cleanup(runner.Close)
-			if err := runner.LoadInitialData(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, runner.LoadInitialData(t.Context()))
 			if example == "recipes" {
 				checkTemplates(t, assembly)
 			}

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
@@ -68,9 +69,7 @@ func programs(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
 	for name, script := range scripts {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(script), 0o700))
 	}
 	return folder
 }
@@ -148,10 +147,7 @@ func (p *project) start(t *testing.T, target string) *projectRun {
 	command := p.command(context.WithoutCancel(t.Context()), "make", target)
 	// Ctrl-C reaches all processes of the terminal.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	printed, err := wait.Start(command)
-	if err != nil {
-		t.Fatal(err)
-	}
+	printed := must.Get(wait.Start(command))(t)
 	started := &projectRun{printed: printed}
 	t.Cleanup(func() {
 		if err := syscall.Kill(-command.Process.Pid, syscall.SIGINT); err != nil {
@@ -194,16 +190,12 @@ func (p *project) freePorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	var settings map[string]any
-	if err := json.Unmarshal(content, &settings); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(content, &settings))
 	settings["context"].(map[string]any)["onesynth"] = map[string]any{"port": 0, "consolePort": 0}
 	if content, err = json.Marshal(settings); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, content, 0o600))
 }
 
 // The project answers as its OpenAPI document says: see platform.Suite.CheckAnswers.
@@ -229,20 +221,13 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	onThisMachine(t)
 	root := platform.Root(t)
-	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sums := must.Get(os.ReadFile(filepath.Join(root, "go.sum")))(t)
 	for _, name := range []string{"a", "x9-y-10", "func", "test", "main", strings.Repeat("long", 10)} {
 		t.Run(name, func(t *testing.T) {
 			p := &project{folder: filepath.Join(t.TempDir(), "project"),
 				environment: append(os.Environ(), "GOWORK=off")}
-			if _, err := (scaffold.Project{Name: name, Folder: p.folder, Checkout: root}).Write(); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(p.folder, "go.sum"), sums, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Get((scaffold.Project{Name: name, Folder: p.folder, Checkout: root}).Write())(t)
+			must.OK(t, os.WriteFile(filepath.Join(p.folder, "go.sum"), sums, 0o600))
 			p.run(t, "go", "vet", "-mod=mod", "./...")
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -33,14 +34,9 @@ func TestTakenOver(t *testing.T) {
 			p := &project{folder: filepath.Join(t.TempDir(), "ours"), environment: append(os.Environ(), "GOWORK=off",
 				"GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "CDK_VALIDATION=false", "CDK_OUTDIR=cdk.out",
 				`CDK_CONTEXT_JSON={"env": "prod", "arch": "`+platform.OwnArchitecture()+`"}`)}
-			if _, err := (scaffold.Project{Name: "ours", From: name, Folder: p.folder,
-				Checkout: root}).Write(); err != nil {
-				t.Fatal(err)
-			}
-			sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Get((scaffold.Project{Name: "ours", From: name, Folder: p.folder,
+				Checkout: root}).Write())(t)
+			sums := must.Get(os.ReadFile(filepath.Join(root, "go.sum")))(t)
 			p.edit(t, "go.sum", func(string) string { return string(sums) })
 			p.edit(t, "main.go", func(text string) string {
 				return strings.NewReplacer(`"ours-"+stage`, `"`+stack+`"`,
@@ -65,7 +61,5 @@ func (p *project) edit(t *testing.T, name string, change func(string) string) {
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(change(string(content))), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(file, []byte(change(string(content))), 0o600))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -32,10 +33,7 @@ var fence = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
 func blocks(t *testing.T) (all []block) {
 	t.Helper()
 	read := func(name string) string {
-		content, err := os.ReadFile(filepath.Join(platform.Root(t), name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(filepath.Join(platform.Root(t), name)))(t)
 		return string(content)
 	}
 	for _, found := range fence.FindAllStringSubmatch(read(tutorial), -1) {

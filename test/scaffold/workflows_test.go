@@ -14,6 +14,7 @@ import (
 	"github.com/rhysd/actionlint"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 	"github.com/onesynth-cdk/onesynth/test/workflows"
 )
@@ -80,10 +81,7 @@ func (p *project) checkWorkflows(t *testing.T) {
 // checkPage checks that what docs/guide/test-and-ci.md shows of the files is what they say, and carries out what it
 // shows for other systems.
 func (p *project) checkPage(t *testing.T) {
-	content, err := os.ReadFile(filepath.Join(platform.Root(t), "docs", "guide", "test-and-ci.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(filepath.Join(platform.Root(t), "docs", "guide", "test-and-ci.md")))(t)
 	var files strings.Builder
 	for _, file := range []string{"actions/setup/action.yml", "workflows/platform.yml", "workflows/stages.yml",
 		"role.yml"} {
@@ -234,9 +232,7 @@ func (p *project) writeOutputs(t *testing.T, stack, address string) {
 		t.Fatal(err)
 	}
 	var template struct{ Outputs map[string]any }
-	if err := json.Unmarshal(content, &template); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(content, &template))
 	outputs := map[string]string{}
 	for name := range template.Outputs {
 		outputs[name] = "other"
@@ -247,18 +243,13 @@ func (p *project) writeOutputs(t *testing.T, stack, address string) {
 	if content, err = json.Marshal(map[string]any{stack: outputs}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(p.folder, "outputs.json"), content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(p.folder, "outputs.json"), content, 0o600))
 }
 
 // checkDocument checks that the project's OpenAPI document has its routes.
 func (p *project) checkDocument(t *testing.T) {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(p.folder, "openapi.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(filepath.Join(p.folder, "openapi.json")))(t)
 	var document struct {
 		OpenAPI string
 		Paths   map[string]map[string]struct {
@@ -266,9 +257,7 @@ func (p *project) checkDocument(t *testing.T) {
 			Responses   map[string]any
 		}
 	}
-	if err := json.Unmarshal(content, &document); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(content, &document))
 	got := document.Paths["/notes"]["post"]
 	if document.OpenAPI == "" || got.OperationID != "createNote" {
 		t.Errorf("openapi.json: got version %q, and for POST /notes %q", document.OpenAPI, got.OperationID)
@@ -282,15 +271,9 @@ func (p *project) checkDocument(t *testing.T) {
 
 // checkRole checks the template of the role: jobs of one environment of the repository may take it, and no others.
 func (p *project) checkRole(t *testing.T, environments []string) {
-	content, err := os.Open(filepath.Join(p.folder, ".github", "role.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.Open(filepath.Join(p.folder, ".github", "role.yml")))(t)
 	defer content.Close()
-	text, err := io.ReadAll(content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(content))(t)
 	var template struct {
 		Parameters struct {
 			Environment struct {
@@ -310,9 +293,7 @@ func (p *project) checkRole(t *testing.T, environments []string) {
 			} `yaml:"Role"`
 		} `yaml:"Resources"`
 	}
-	if err := yaml.Unmarshal(text, &template); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, yaml.Unmarshal(text, &template))
 	if got := slices.Sorted(slices.Values(template.Parameters.Environment.AllowedValues)); !slices.Equal(got,
 		environments) {
 		t.Errorf("role.yml allows the environments %v; the workflows have %v", got, environments)

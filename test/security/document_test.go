@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 )
 
@@ -23,10 +24,7 @@ var (
 // The code, tests and props that docs/operate/security.md names exist.
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile("../../docs/operate/security.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile("../../docs/operate/security.md"))(t)
 	document := string(content)
 	links := codeLink.FindAllStringSubmatch(document, -1)
 	for _, link := range links {

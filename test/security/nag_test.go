@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/modfile"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
 )
 
@@ -106,18 +107,10 @@ func TestNoTemplate(t *testing.T) {
 // The CDK that reads the templates is the one that writes them.
 func TestVersions(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile("../../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	module, err := modfile.Parse("go.mod", content, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile("../../go.mod"))(t)
+	module := must.Get(modfile.Parse("go.mod", content, nil))(t)
 	var packages struct{ DevDependencies map[string]string }
-	if err := platformtest.ReadJSON("package.json", &packages); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, platformtest.ReadJSON("package.json", &packages))
 	for path, name := range map[string]string{"github.com/aws/aws-cdk-go/awscdk/v2": "aws-cdk-lib",
 		"github.com/aws/constructs-go/constructs/v10": "constructs"} {
 		i := slices.IndexFunc(module.Require, func(r *modfile.Require) bool { return r.Mod.Path == path })

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // rule is a rule for every resource of some types.
@@ -181,9 +182,7 @@ func TestRules(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := synthtest.Resource{Type: rule.Types[0]}
-			if err := json.Unmarshal([]byte(rule.Broken), &r.Properties); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, json.Unmarshal([]byte(rule.Broken), &r.Properties))
 			template := synthtest.Template{Resources: map[string]synthtest.Resource{"Broken": r}}
 			if rule.Keeps(template, "Broken", r) {
 				t.Errorf("%s keeps the rule, want that it breaks it", rule.Broken)

@@ -7,16 +7,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // The events of testdata/failed.json are those of eight packages: of a failed, a panicking, a hanging, an exiting and a
 // passing test, of a package that does not compile, of one that imports it, and of a subtest in another module.
 func TestSummarize(t *testing.T) {
 	t.Parallel()
-	events, err := os.ReadFile("testdata/failed.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Get(os.ReadFile("testdata/failed.json"))(t)
 	var lines string
 	for _, p := range []struct{ name, result, begin, end, command string }{
 		{"format", "0", "23:24:58", "23:25:00", "formatted"},
@@ -24,10 +23,7 @@ func TestSummarize(t *testing.T) {
 		{"synth", "1", "23:26:30", "23:26:40", "synthesise dev"},
 	} {
 		seconds := func(clock string) int64 {
-			at, err := time.Parse(time.DateTime, "2026-11-28 "+clock)
-			if err != nil {
-				t.Fatal(err)
-			}
+			at := must.Get(time.Parse(time.DateTime, "2026-11-28 "+clock))(t)
 			return at.Unix()
 		}
 		lines += fmt.Sprintf("%s\t%s\t%d\t%d\t -trimpath -tags=a,b\t0\t%s\n",
@@ -74,9 +70,7 @@ func check(t *testing.T, events, parts string, o options, want string) {
 	if r.parts, err = readParts(parts); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.readEvents(strings.NewReader(events)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.readEvents(strings.NewReader(events)))
 	if got := summarize(r, o); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -85,10 +79,7 @@ func check(t *testing.T, events, parts string, o options, want string) {
 // What test/tier writes of a part is what is read.
 func TestParts(t *testing.T) {
 	t.Parallel()
-	tier, err := os.ReadFile("../tier")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tier := must.Get(os.ReadFile("../tier"))(t)
 	_, rest, _ := strings.Cut(string(tier), "\npart() {")
 	body, _, found := strings.Cut(rest, "\n}\n")
 	if !found {
@@ -103,10 +94,7 @@ part two sh -c 'exit 3'`)
 	if said, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	lines, err := os.ReadFile(c.Dir + "/bin/quick.parts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := must.Get(os.ReadFile(c.Dir + "/bin/quick.parts"))(t)
 	got, err := readParts(string(lines))
 	if err != nil || len(got) != 2 || got[0].failed || !got[1].failed || got[1].name != "two" ||
 		got[1].command != `sh -c exit\ 3` || got[1].goflags != "-trimpath" || got[1].cgo != "0" || got[1].begin == 0 {

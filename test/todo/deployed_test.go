@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
@@ -38,10 +39,7 @@ func TestStreamAsDeployed(t *testing.T) {
 	var got [][]string
 	landed := time.Now().Add(2 * time.Minute) // the batching window of the lake's writer
 	wait.Until(t, "all changes are in the lake", func() (any, bool) {
-		rows, err := on.QueryLake(t.Context(), changes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(on.QueryLake(t.Context(), changes))(t)
 		got = nil
 		for _, row := range rows {
 			got = append(got, row[:3])

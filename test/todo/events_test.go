@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
@@ -42,10 +43,7 @@ func TestEvents(t *testing.T) {
 		})
 	}, wait.On(on))
 	wait.Until(t, "the queue gets the urgent task alone", func() (any, bool) {
-		messages, err := runtest.Of(on.Run).Messages("urgent")
-		if err != nil {
-			t.Fatal(err)
-		}
+		messages := must.Get(runtest.Of(on.Run).Messages("urgent"))(t)
 		for _, message := range messages {
 			if !strings.Contains(message.Body, urgent.ID) {
 				t.Fatalf("the queue got %s", message.Body)
@@ -56,13 +54,11 @@ func TestEvents(t *testing.T) {
 
 	// As a request leaves it that has died.
 	deletion := map[string]types.AttributeValue{":d": &types.AttributeValueMemberS{Value: low.ID}}
-	if _, err := on.Database.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+	must.Get(on.Database.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: aws.String(on.Tables["AppData"]), UpdateExpression: aws.String("SET deletion = :d"),
 		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "COUNTS#" + id},
 			"SK": &types.AttributeValueMemberS{Value: "METADATA"}}, ExpressionAttributeValues: deletion,
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	on.Event(t, todo.TaskDeleted, map[string]any{"user_id": id, "task_id": urgent.ID})
 	wait.Until(t, "the eraser finishes the deletion", func() (any, bool) {
 		counts := on.Item(t, "AppData", "PK", "COUNTS#"+id, "SK", "METADATA")

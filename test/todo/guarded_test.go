@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run"
@@ -78,10 +79,7 @@ func TestGuarded(t *testing.T) {
 	}
 
 	// The run goes on beside what stands before the API, which answers no one else.
-	template, err := os.ReadFile(filepath.Join(guarded.Assembly(t), "todo.template.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	template := must.Get(os.ReadFile(filepath.Join(guarded.Assembly(t), "todo.template.json")))(t)
 	for _, part := range []string{`"TruststoreUri": "s3://trust/authorities.pem"`, `"DisableExecuteApiEndpoint": true`,
 		`"Type": "AWS::WAFv2::WebACL"`, `"OriginMtlsConfig": {`, `"Uri": "https://origin.example.com/{path}"`} {
 		if !strings.Contains(string(template), part) {

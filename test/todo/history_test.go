@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
@@ -70,9 +71,7 @@ func TestHistory(t *testing.T) {
 	})
 	living.Wait()
 	close(done)
-	if err := <-disturbed; err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, <-disturbed)
 	trouble()
 	h.settle(t)
 	compareTable(t, h.lake, all, bad)
@@ -247,8 +246,6 @@ func makeTrouble(t *testing.T, l *history) (end func()) {
 	}()
 	return func() {
 		cancel()
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, <-done)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
@@ -32,10 +33,7 @@ func lakeOf(t testing.TB, target *target) *lake {
 // messagesOf returns the messages in a queue of a run, by its name or URL.
 func messagesOf(t testing.TB, runner *run.Runner, queue string) []runtest.Message {
 	t.Helper()
-	messages, err := runtest.Of(runner).Messages(queue)
-	if err != nil {
-		t.Fatal(err)
-	}
+	messages := must.Get(runtest.Of(runner).Messages(queue))(t)
 	return messages
 }
 
@@ -51,10 +49,7 @@ func (l *lake) settle(t testing.TB) {
 // objects returns the keys of the lake's objects.
 func (l *lake) objects(t testing.TB) []string {
 	t.Helper()
-	keys, err := runtest.Of(l.Run).Objects(l.bucket, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must.Get(runtest.Of(l.Run).Objects(l.bucket, ""))(t)
 	return keys
 }
 

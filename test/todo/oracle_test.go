@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/todotest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
@@ -84,9 +85,7 @@ func (l *lake) streamed(t testing.TB) changes {
 			all.task(t, taskChange{id, name, task})
 		case "USER":
 			one := userChange{EventID: id, EventName: name, UserID: user}
-			if err := attributevalue.UnmarshalMap(image, &one); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, attributevalue.UnmarshalMap(image, &one))
 			all.users[id] = one
 		}
 	}
@@ -112,30 +111,18 @@ func landed(t testing.TB, from *laketest.Lake) changes {
 // records are all records of the table's stream.
 func (l *lake) records(t testing.TB) (all []types.Record) {
 	t.Helper()
-	table, err := l.Database.DescribeTable(t.Context(),
-		&dynamodb.DescribeTableInput{TableName: aws.String(l.Tables["AppData"])})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(l.Database.DescribeTable(t.Context(),
+		&dynamodb.DescribeTableInput{TableName: aws.String(l.Tables["AppData"])}))(t)
 	options := l.Database.Options()
 	streams := dynamodbstreams.New(dynamodbstreams.Options{
 		Region: options.Region, Credentials: options.Credentials, BaseEndpoint: options.BaseEndpoint})
 	arn := table.Table.LatestStreamArn
-	stream, err := streams.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: arn})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must.Get(streams.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: arn}))(t)
 	for _, shard := range stream.StreamDescription.Shards {
-		from, err := streams.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
-			StreamArn: arn, ShardId: shard.ShardId, ShardIteratorType: types.ShardIteratorTypeTrimHorizon})
-		if err != nil {
-			t.Fatal(err)
-		}
+		from := must.Get(streams.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
+			StreamArn: arn, ShardId: shard.ShardId, ShardIteratorType: types.ShardIteratorTypeTrimHorizon}))(t)
 		for next := from.ShardIterator; next != nil; {
-			page, err := streams.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: next})
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := must.Get(streams.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: next}))(t)
 			if len(page.Records) == 0 {
 				break // the shard's end so far
 			}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
@@ -60,10 +61,7 @@ func TestPublicURL(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer reply.Body.Close()
-		body, err := io.ReadAll(reply.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := must.Get(io.ReadAll(reply.Body))(t)
 		return string(body)
 	}
 
@@ -102,11 +100,8 @@ func TestPublicURL(t *testing.T) {
 	if answer := read(browser.Do(request)); json.Unmarshal([]byte(answer), &tokens) != nil || tokens.Access == "" {
 		t.Fatalf("got no token, but %s", answer)
 	}
-	request, err = http.NewRequestWithContext(t.Context(), http.MethodPost, people+"/api/v1/users/me",
-		strings.NewReader(`{"email": "ann@example.com", "name": "Ann"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request = must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, people+"/api/v1/users/me",
+		strings.NewReader(`{"email": "ann@example.com", "name": "Ann"}`)))(t)
 	request.Header = http.Header{"Authorization": {"Bearer " + tokens.Access}, "Origin": {people},
 		"Content-Type": {"application/json"}, "Idempotency-Key": {"user"}}
 	if answer := read(browser.Do(request)); !strings.Contains(answer, `"name":"Ann"`) {

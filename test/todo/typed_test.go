@@ -14,6 +14,7 @@ import (
 	_ "github.com/oapi-codegen/runtime" // what a client of oapi-codegen imports
 	"golang.org/x/mod/modfile"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -31,18 +32,12 @@ var prepares = regexp.MustCompile(`^(npm install|go get|npx cdk synth|export) `)
 // The commands of docs/guide/clients.md make typed clients of the assembly, and the clients work.
 func TestTypedClients(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile(filepath.Join(platform.Root(t), "docs", "guide", "clients.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(filepath.Join(platform.Root(t), "docs", "guide", "clients.md")))(t)
 	folder := typedClients(t)
 	onesynth := commandtest.Path(t)
 	target := ownRun(t, run.Options{})
-	token, err := exec.CommandContext(t.Context(), onesynth, "token", "--sub", "alice", "--console",
-		target.Run.ConsoleURL()).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Get(exec.CommandContext(t.Context(), onesynth, "token", "--sub", "alice", "--console",
+		target.Run.ConsoleURL()).Output())(t)
 	environment := append(os.Environ(), "API_URL="+target.URL, "TOKEN="+strings.TrimSpace(string(token)), "GOWORK=off",
 		"PATH="+filepath.Dir(onesynth)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 
@@ -53,9 +48,7 @@ func TestTypedClients(t *testing.T) {
 			if file == nil {
 				t.Fatalf("a block of docs/guide/clients.md names no file in its first line:\n%s", found[2])
 			}
-			if err := os.WriteFile(filepath.Join(folder, file[1]), []byte(file[2]), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(folder, file[1]), []byte(file[2]), 0o600))
 			continue
 		}
 		for _, shown := range strings.Split("\n"+found[2], "\n$ ")[1:] {
@@ -91,38 +84,21 @@ func TestTypedClients(t *testing.T) {
 // node_modules, and the assembly.
 func typedClients(t *testing.T) string {
 	t.Helper()
-	assembly, err := filepath.Abs(suite.Local(t, "dev").Assembly(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assembly := must.Get(filepath.Abs(suite.Local(t, "dev").Assembly(t)))(t)
 	folder, root := t.TempDir(), platform.Root(t)
 	for name, target := range map[string]string{"node_modules": platform.Modules(t, "clients"), "cdk.out": assembly} {
-		if err := os.Symlink(target, filepath.Join(folder, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.Symlink(target, filepath.Join(folder, name)))
 	}
 	requirements := parseModule(t)
-	if err := requirements.AddModuleStmt("example.com/client"); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, requirements.AddModuleStmt("example.com/client"))
 	for _, replaced := range slices.Clone(requirements.Replace) {
-		if err := requirements.AddReplace(replaced.Old.Path, replaced.Old.Version, root, ""); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, requirements.AddReplace(replaced.Old.Path, replaced.Old.Version, root, ""))
 	}
-	formatted, err := requirements.Format()
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums, err := os.ReadFile(filepath.Join(root, "test", "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	formatted := must.Get(requirements.Format())(t)
+	sums := must.Get(os.ReadFile(filepath.Join(root, "test", "go.sum")))(t)
 	for name, content := range map[string][]byte{"go.mod": formatted, "go.sum": sums,
 		"package.json": []byte(`{"type": "module"}`)} {
-		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(filepath.Join(folder, name), content, 0o600))
 	}
 	return folder
 }
@@ -130,14 +106,9 @@ func typedClients(t *testing.T) string {
 // versions are the packages that the tests have, as npm install and go get take them.
 func versions(t *testing.T) (all []string) {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(platform.Root(t), "test", "clients", "package.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(filepath.Join(platform.Root(t), "test", "clients", "package.json")))(t)
 	var packages struct{ Dependencies, DevDependencies map[string]string }
-	if err := json.Unmarshal(content, &packages); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal(content, &packages))
 	for _, group := range []map[string]string{packages.Dependencies, packages.DevDependencies} {
 		for name, version := range group {
 			all = append(all, name+"@"+version)
@@ -161,13 +132,7 @@ func versions(t *testing.T) (all []string) {
 // parseModule reads the go.mod of the tests.
 func parseModule(t *testing.T) *modfile.File {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(platform.Root(t), "test", "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsed, err := modfile.Parse("go.mod", content, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(filepath.Join(platform.Root(t), "test", "go.mod")))(t)
+	parsed := must.Get(modfile.Parse("go.mod", content, nil))(t)
 	return parsed
 }

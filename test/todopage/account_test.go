@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
@@ -35,9 +36,7 @@ func TestAccount(t *testing.T) {
 		User  struct{ Name, Email string }
 		Tasks []task
 	}
-	if err := json.Unmarshal([]byte(browser.Evaluate[string](tab, "saved")), &saved); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(browser.Evaluate[string](tab, "saved")), &saved))
 	if saved.User.Name != "Bea" || saved.User.Email != p.Name+"@example.org" || len(saved.Tasks) != len(want) {
 		t.Errorf("got %d tasks of %+v", len(saved.Tasks), saved.User)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
@@ -72,9 +73,7 @@ func (p person) has(title string, fields ...string) task {
 
 func (p person) read(body []byte) (one task) {
 	p.T.Helper()
-	if err := json.Unmarshal(body, &one); err != nil {
-		p.T.Fatal(err)
-	}
+	must.OK(p.T, json.Unmarshal(body, &one))
 	return one
 }
 
@@ -86,9 +85,7 @@ func (p person) reads(id string) task {
 func (p person) tasks() []task {
 	p.T.Helper()
 	var list struct{ Tasks []task }
-	if err := json.Unmarshal(p.Do(http.MethodGet, "/api/v1/tasks?limit=100", nil, 200), &list); err != nil {
-		p.T.Fatal(err)
-	}
+	must.OK(p.T, json.Unmarshal(p.Do(http.MethodGet, "/api/v1/tasks?limit=100", nil, 200), &list))
 	return list.Tasks
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // The Makefile can be read at once. What is longer is a script.
@@ -47,10 +49,7 @@ func TestMakefileArguments(t *testing.T) {
 				}
 			}
 			c.Env = append(c.Env, test.environment)
-			printed, err := c.Output()
-			if err != nil {
-				t.Fatal(err)
-			}
+			printed := must.Get(c.Output())(t)
 			_, command, found := strings.Cut("\n"+string(printed), "\nbin/onesynth ")
 			if !found {
 				t.Fatalf("make -n printed no command of onesynth: %s", printed)

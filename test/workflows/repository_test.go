@@ -16,6 +16,8 @@ import (
 	"github.com/rhysd/actionlint"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // root is the folder of this repository.
@@ -120,9 +122,7 @@ func TestPublish(t *testing.T) {
 		for name, content := range map[string]string{"onesynth_1_linux_amd64.tar.gz": "linux",
 			"onesynth_1_darwin_arm64.tar.gz": "darwin", "notes.md": "notes",
 			"gh": "#!/bin/sh\necho \"$*\"\n"} {
-			if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o700))
 		}
 		var printed []byte
 		for _, name := range []string{"Write the checksums", "Publish"} {
@@ -150,25 +150,21 @@ func TestPublish(t *testing.T) {
 func TestDependabot(t *testing.T) {
 	t.Parallel()
 	text := read(t, filepath.Join(root, ".github", "dependabot.yml"))
-	if err := conforms("dependabot", string(text)); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, conforms("dependabot", string(text)))
 	var configuration struct {
 		Updates []struct {
 			Kind        string `yaml:"package-ecosystem"`
 			Directories []string
 		}
 	}
-	if err := yaml.Unmarshal(text, &configuration); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, yaml.Unmarshal(text, &configuration))
 	folders := map[string][]string{}
 	for _, update := range configuration.Updates {
 		folders[update.Kind] = append(folders[update.Kind], update.Directories...)
 	}
 	want := map[string][]string{"github-actions": {"/", "/.github/actions/setup"}}
 	kinds := map[string]string{"go.mod": "gomod", "package-lock.json": "npm", "requirements.txt": "pip"}
-	if err := fs.WalkDir(os.DirFS(root), ".", func(file string, entry fs.DirEntry, err error) error {
+	must.OK(t, fs.WalkDir(os.DirFS(root), ".", func(file string, entry fs.DirEntry, err error) error {
 		name := entry.Name()
 		if err == nil && entry.IsDir() && slices.Contains([]string{".git", "bin", "node_modules", "testdata", "cdk.out",
 			".local"}, name) {
@@ -182,9 +178,7 @@ func TestDependabot(t *testing.T) {
 			want[kind] = append(want[kind], folder)
 		}
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for kind := range maps.Keys(want) {
 		slices.Sort(want[kind])
 		if got := slices.Sorted(slices.Values(folders[kind])); !slices.Equal(got, want[kind]) {

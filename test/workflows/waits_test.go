@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 var update = flag.Bool("update", false, "write test/waits.txt")
@@ -33,7 +35,7 @@ func (f file) bubbles() bool {
 func testFiles(t *testing.T) map[string][]file {
 	t.Helper()
 	root, files := filepath.Join("..", ".."), map[string][]file{}
-	if err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	must.OK(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -56,9 +58,7 @@ func testFiles(t *testing.T) map[string][]file {
 		folder := filepath.ToSlash(filepath.Dir(name))
 		files[folder] = append(files[folder], file{parsed, name})
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }
 
@@ -213,14 +213,9 @@ func TestWaits(t *testing.T) {
 	slices.Sort(lines)
 	path, want := filepath.Join("..", "waits.txt"), strings.Join(lines, "")
 	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(path, []byte(want), 0o644))
 	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(os.ReadFile(path))(t)
 	had := strings.SplitAfter(string(got), "\n")
 	for _, line := range lines {
 		if !slices.Contains(had, line) {
@@ -254,10 +249,7 @@ func TestSleeps(t *testing.T) {
 			})
 		}
 	}
-	text, err := os.ReadFile("../sleeps.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../sleeps.txt"))(t)
 	reasons := map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		path, reason, said := strings.Cut(strings.TrimSpace(line), ": ")

@@ -13,6 +13,8 @@ import (
 
 	"github.com/rhysd/actionlint"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // pinned matches an action of one major version, or of one commit.
@@ -43,10 +45,7 @@ func Read(t testing.TB, repository string) map[string]*actionlint.Workflow {
 			}
 		}
 	}
-	actions, err := filepath.Glob(filepath.Join(repository, ".github", "actions", "*", "action.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	actions := must.Get(filepath.Glob(filepath.Join(repository, ".github", "actions", "*", "action.yml")))(t)
 	for _, file := range actions {
 		for _, step := range ReadAction(t, file) {
 			if step.Uses != "" {
@@ -77,10 +76,7 @@ func read(t testing.TB, file string) []byte {
 	t.Helper()
 	// Go does not know that tests read files outside of their module. It runs them again when this variable changes.
 	_ = os.Getenv("ONESYNTH_SOURCES")
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(file))(t)
 	return content
 }
 
@@ -88,14 +84,8 @@ func read(t testing.TB, file string) []byte {
 func lint(t testing.TB, repository string, files []string) {
 	t.Helper()
 	var found bytes.Buffer
-	project, err := actionlint.NewProject(repository)
-	if err != nil {
-		t.Fatal(err)
-	}
-	linter, err := actionlint.NewLinter(&found, &actionlint.LinterOptions{WorkingDir: repository})
-	if err != nil {
-		t.Fatal(err)
-	}
+	project := must.Get(actionlint.NewProject(repository))(t)
+	linter := must.Get(actionlint.NewLinter(&found, &actionlint.LinterOptions{WorkingDir: repository}))(t)
 	if problems, err := linter.LintFiles(files, project); err != nil || len(problems) > 0 {
 		t.Errorf("actionlint: %v\n%s", err, &found)
 	}
