@@ -3,7 +3,6 @@ package platform
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"math/big"
 	"os"
@@ -15,66 +14,26 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
-// A listed check may fail on the emulator; one that passes has to go off the list.
+// The list in this repository can be read. Each entry is of a platform that has tests.
 func TestLacks(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "lacks.json")
-	write := func(content string) {
-		t.Helper()
-		must.OK(t, os.WriteFile(file, []byte(content), 0o600))
-	}
-	write(`{"todo": {"checks": {"CORS": "it has none"}}}`)
-	lacking := must.Get(readLacks(file, "todo"))(t)
-	failure := errors.New("got 403")
-	if untried := lacking.untried(); !slices.Equal(untried, []string{"CORS"}) {
-		t.Errorf("got untried %q; want CORS", untried)
-	}
-	if known, err := lacking.judge("CORS", failure); known != "it has none" || err != nil {
-		t.Errorf("a known failure: got %q, %v; want its reason", known, err)
-	}
-	if known, err := lacking.judge("CORS", nil); known != "" || err == nil {
-		t.Errorf("a success of what lacks: got %q, %v; want an error", known, err)
-	}
-	if known, err := lacking.judge("another", failure); known != "" || !errors.Is(err, failure) {
-		t.Errorf("another failure: got %q, %v; want the failure", known, err)
-	}
-	if known, err := lacking.judge("another", nil); known != "" || err != nil {
-		t.Errorf("another success: got %q, %v; want nothing", known, err)
-	}
-	if untried := lacking.untried(); len(untried) != 0 {
-		t.Errorf("got untried %q; want none", untried)
-	}
-	for name, of := range map[string]struct{ file, platform string }{"no file": {"", "todo"},
-		"another platform": {file, "another"}} {
-		if empty, err := readLacks(of.file, of.platform); err != nil || len(empty.Checks)+len(empty.Resources) != 0 {
-			t.Errorf("%s: got %+v, %v; want nothing lacking", name, empty, err)
-		}
-	}
-	write(`{"todo": {"check": {}}}`)
-	if _, err := readLacks(file, "todo"); err == nil || !strings.Contains(err.Error(), `"check"`) {
-		t.Errorf("got %v; want an error that names the unknown field", err)
-	}
-}
-
-// The list in this repository can be read.
-func TestListOfMiniStack(t *testing.T) {
-	t.Parallel()
 	file := filepath.Join("..", "emulator", "ministack.json")
-	content := must.Get(os.ReadFile(file))(t)
-	var lists map[string]json.RawMessage
-	if err := json.Unmarshal(content, &lists); err != nil || len(lists) == 0 {
-		t.Fatalf("%s: got %d lists, %v", file, len(lists), err)
-	}
+	lists := readObject(t, file)
 	for platform := range lists {
 		if _, err := os.Stat(filepath.Join("..", platform)); err != nil {
 			t.Errorf("%s lists what %s lacks, which no test is of: %v", file, platform, err)
 		}
 		lacking := must.Get(readLacks(file, platform))(t)
-		for name, reason := range lacking.Checks {
+		for name, reason := range lacking.Prod {
 			if reason == "" {
-				t.Errorf("%s: the check %q has no reason", platform, name)
+				t.Errorf("%s: %s has no reason", platform, name)
 			}
 		}
+	}
+	wrong := filepath.Join(t.TempDir(), "lacks.json")
+	must.OK(t, os.WriteFile(wrong, []byte(`{"todo": {"products": {}}}`), 0o600))
+	if _, err := readLacks(wrong, "todo"); err == nil || !strings.Contains(err.Error(), `"products"`) || len(lists) == 0 {
+		t.Errorf("got %v, and %d lists; want an error that names the unknown field", err, len(lists))
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider/types"
+
+	"github.com/onesynth-cdk/onesynth/internal/must"
 )
 
 // SignIn makes a user of the stack's user pool, who goes with the test and is in those groups, and
@@ -24,37 +26,24 @@ import (
 func (p *Target) SignIn(t testing.TB, email string, groups ...string) (id, token string) {
 	t.Helper()
 	pool, client, password := p.Outputs["UserPoolId"], p.Outputs["UserPoolClientId"], "aA1!"+rand.Text()
-	made, err := p.users.AdminCreateUser(t.Context(), &cognitoidentityprovider.AdminCreateUserInput{
+	made := must.Get(p.users.AdminCreateUser(t.Context(), &cognitoidentityprovider.AdminCreateUserInput{
 		UserPoolId: &pool, Username: &email, MessageAction: types.MessageActionTypeSuppress,
 		UserAttributes: []types.AttributeType{
 			{Name: aws.String("email"), Value: &email}, {Name: aws.String("email_verified"), Value: aws.String("true")},
 		},
-	})
-	if err != nil {
-		t.Fatalf("make a user of %s: %v", pool, err)
-	}
+	}))(t)
 	t.Cleanup(func() {
-		if _, err := p.users.AdminDeleteUser(context.Background(),
-			&cognitoidentityprovider.AdminDeleteUserInput{UserPoolId: &pool, Username: &email}); err != nil {
-			t.Errorf("delete the user of %s: %v", pool, err)
-		}
+		must.Get(p.users.AdminDeleteUser(context.Background(),
+			&cognitoidentityprovider.AdminDeleteUserInput{UserPoolId: &pool, Username: &email}))(t)
 	})
-	if _, err := p.users.AdminSetUserPassword(t.Context(), &cognitoidentityprovider.AdminSetUserPasswordInput{
+	must.Get(p.users.AdminSetUserPassword(t.Context(), &cognitoidentityprovider.AdminSetUserPasswordInput{
 		UserPoolId: &pool, Username: &email, Password: &password, Permanent: true,
-	}); err != nil {
-		t.Fatalf("set the password of a user of %s: %v", pool, err)
-	}
+	}))(t)
 	for _, group := range groups {
-		if _, err := p.users.AdminAddUserToGroup(t.Context(),
-			&cognitoidentityprovider.AdminAddUserToGroupInput{UserPoolId: &pool, Username: &email,
-				GroupName: &group}); err != nil {
-			t.Fatalf("add a user of %s to the group %s: %v", pool, group, err)
-		}
+		must.Get(p.users.AdminAddUserToGroup(t.Context(), &cognitoidentityprovider.AdminAddUserToGroupInput{
+			UserPoolId: &pool, Username: &email, GroupName: &group}))(t)
 	}
-	token, err = signIn(t.Context(), p.users, pool, client, email, password)
-	if err != nil {
-		t.Fatalf("sign in a user of %s: %v", pool, err)
-	}
+	token = signIn(t, p.users, pool, client, email, password)
 	for _, attribute := range made.User.Attributes {
 		if aws.ToString(attribute.Name) == "sub" {
 			return aws.ToString(attribute.Value), token
@@ -66,48 +55,33 @@ func (p *Target) SignIn(t testing.TB, email string, groups ...string) (id, token
 
 // signIn signs a user in by the Secure Remote Password protocol, the one way that the
 // pool's client allows.
-func signIn(ctx context.Context, users *cognitoidentityprovider.Client, pool, client, name, password string) (string,
-	error) {
-	secret, err := rand.Int(rand.Reader, srpModulus)
-	if err != nil {
-		return "", err
-	}
-	begun, err := users.InitiateAuth(ctx, &cognitoidentityprovider.InitiateAuthInput{
+func signIn(t testing.TB, users *cognitoidentityprovider.Client, pool, client, name, password string) string {
+	t.Helper()
+	secret := must.Get(rand.Int(rand.Reader, srpModulus))(t)
+	begun := must.Get(users.InitiateAuth(t.Context(), &cognitoidentityprovider.InitiateAuthInput{
 		AuthFlow: types.AuthFlowTypeUserSrpAuth, ClientId: &client,
 		AuthParameters: map[string]string{"USERNAME": name, "SRP_A": srpPublic(secret).Text(16)},
-	})
-	if err != nil {
-		return "", err
-	}
+	}))(t)
 	challenge := begun.ChallengeParameters
 	_, poolName, _ := strings.Cut(pool, "_")
-	key, err := srpKey(secret, challenge["SRP_B"], challenge["SALT"],
-		poolName+challenge["USER_ID_FOR_SRP"]+":"+password)
-	if err != nil {
-		return "", err
-	}
-	block, err := base64.StdEncoding.DecodeString(challenge["SECRET_BLOCK"])
-	if err != nil {
-		return "", fmt.Errorf("read the challenge: %w", err)
-	}
+	key := must.Get(srpKey(secret, challenge["SRP_B"], challenge["SALT"],
+		poolName+challenge["USER_ID_FOR_SRP"]+":"+password))(t)
+	block := must.Get(base64.StdEncoding.DecodeString(challenge["SECRET_BLOCK"]))(t)
 	now := time.Now().UTC().Format("Mon Jan 2 15:04:05 UTC 2006")
 	proof := hmac.New(sha256.New, key)
 	fmt.Fprint(proof, poolName, challenge["USER_ID_FOR_SRP"], string(block), now)
-	ended, err := users.RespondToAuthChallenge(ctx, &cognitoidentityprovider.RespondToAuthChallengeInput{
+	ended := must.Get(users.RespondToAuthChallenge(t.Context(), &cognitoidentityprovider.RespondToAuthChallengeInput{
 		ChallengeName: types.ChallengeNameTypePasswordVerifier, ClientId: &client,
 		ChallengeResponses: map[string]string{
 			"USERNAME": challenge["USERNAME"], "TIMESTAMP": now,
 			"PASSWORD_CLAIM_SECRET_BLOCK": challenge["SECRET_BLOCK"],
 			"PASSWORD_CLAIM_SIGNATURE":    base64.StdEncoding.EncodeToString(proof.Sum(nil)),
 		},
-	})
-	if err != nil {
-		return "", err
-	}
+	}))(t)
 	if ended.AuthenticationResult == nil {
-		return "", fmt.Errorf("the pool wants the challenge %s besides", ended.ChallengeName)
+		t.Fatalf("the pool wants the challenge %s besides", ended.ChallengeName)
 	}
-	return aws.ToString(ended.AuthenticationResult.AccessToken), nil
+	return aws.ToString(ended.AuthenticationResult.AccessToken)
 }
 
 // Cognito's variant of the protocol of RFC 5054: the group of 3072 bits of RFC 5054,

@@ -3,8 +3,6 @@ package platform
 import (
 	"compress/gzip"
 	"encoding/json"
-	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -32,14 +30,8 @@ func (s *Suite) checkProd(t *testing.T) {
 	}
 	lack := s.Shared(t).lacks.Prod
 	stack := s.stack("prod")
-	d := must.Get(synthesise(t, t.Context(), t.TempDir(), stack, "prod"))(t)
-	before, err := s.earlier(t, d.assembly, stack)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if before, err = without(before, stack, slices.Sorted(maps.Keys(lack))); err != nil {
-		t.Fatal(err)
-	}
+	d := synthesise(t, t.Context(), t.TempDir(), stack, "prod")
+	before := must.Get(without(t, s.earlier(t, d.assembly, stack), stack, slices.Sorted(maps.Keys(lack))))(t)
 	if output, err := d.deploy(before); err != nil {
 		t.Fatalf("deploy %s of the earlier version: %v\n%s", stack, err, output)
 	}
@@ -59,9 +51,9 @@ func (s *Suite) checkProd(t *testing.T) {
 		t.Fatalf("update %s: %v\n%s", stack, err, output)
 	}
 	check("nothing speaks against the deployment")
-	template := must.Get(readObject(filepath.Join(today, stack+".template.json")))(t)
+	template := readObject(t, filepath.Join(today, stack+".template.json"))
 	there := resourcesOf(t, stack)
-	resources, _ := template["Resources"].(map[string]any)
+	resources, _ := template["Resources"].(object)
 	for id, resource := range resources {
 		if status := there[id]; status != "CREATE_COMPLETE" && status != "UPDATE_COMPLETE" {
 			t.Errorf("%s (%v) is %q", id, at(resource, "Type"), status)
@@ -72,26 +64,14 @@ func (s *Suite) checkProd(t *testing.T) {
 
 // earlier returns an assembly whose stack is as an earlier version made it. Each function has the code of another one
 // of today, so that the update changes it: the emulator runs none of it.
-func (s *Suite) earlier(t testing.TB, assembly, stack string) (string, error) {
-	file, err := os.Open(filepath.Join(Root(t), "internal", "platforms", "testdata", "deployed",
-		s.Platform.Name+".template.json.gz"))
-	if err != nil {
-		return "", err
-	}
+func (s *Suite) earlier(t testing.TB, assembly, stack string) string {
+	t.Helper()
+	file := must.Get(os.Open(filepath.Join(Root(t), "internal", "platforms", "testdata", "deployed",
+		s.Platform.Name+".template.json.gz")))(t)
 	defer file.Close()
-	unpacked, err := gzip.NewReader(file)
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", file.Name(), err)
-	}
-	text, err := io.ReadAll(unpacked)
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", file.Name(), err)
-	}
-	var kept map[string]any
-	if err := json.Unmarshal(text, &kept); err != nil {
-		return "", fmt.Errorf("read %s: %w", file.Name(), err)
-	}
-	return edited(assembly, stack, func(template map[string]any) error {
+	var kept object
+	must.OK(t, json.NewDecoder(must.Get(gzip.NewReader(file))(t)).Decode(&kept))
+	return edited(t, assembly, stack, func(template object) {
 		built := functions(template)
 		ids := slices.Sorted(maps.Keys(built))
 		for id, properties := range functions(kept) {
@@ -100,14 +80,13 @@ func (s *Suite) earlier(t testing.TB, assembly, stack string) (string, error) {
 		}
 		clear(template)
 		maps.Copy(template, kept)
-		return nil
 	})
 }
 
 // functions returns the properties of the functions of a template, by their logical ids.
 func functions(template map[string]any) map[string]map[string]any {
 	all := map[string]map[string]any{}
-	resources, _ := template["Resources"].(map[string]any)
+	resources, _ := template["Resources"].(object)
 	for id, resource := range resources {
 		if properties, ok := at(resource, "Properties").(map[string]any); ok &&
 			at(resource, "Type") == "AWS::Lambda::Function" {

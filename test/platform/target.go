@@ -9,11 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
-	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // Target is a platform that runs on this machine or on AWS.
@@ -24,24 +22,18 @@ type Target struct {
 	users  *cognitoidentityprovider.Client
 	athena *athena.Client
 	// lacks is what an emulator lacks, and slots limits its concurrent requests; nil: any number.
-	lacks *lacks
+	lacks lacks
 	slots chan struct{}
 }
 
 // Local is a target that runs on this machine.
-func Local(target *onesynthtest.Target) *Target { return &Target{Target: target, lacks: &lacks{}} }
+func Local(target *onesynthtest.Target) *Target { return &Target{Target: target} }
 
 // Put stores an item in a table, past the platform.
 func (p *Target) Put(t testing.TB, table string, item map[string]any) {
 	t.Helper()
-	encoded, err := attributevalue.MarshalMap(item)
-	if err == nil {
-		_, err = p.Database.PutItem(t.Context(),
-			&dynamodb.PutItemInput{TableName: aws.String(p.Tables[table]), Item: encoded})
-	}
-	if err != nil {
-		t.Fatalf("put %v: %v", item, err)
-	}
+	must.Get(p.Database.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(p.Tables[table]),
+		Item: must.Get(attributevalue.MarshalMap(item))(t)}))(t)
 }
 
 // LocalOnly skips the test on AWS.
@@ -52,10 +44,13 @@ func (p *Target) LocalOnly(t testing.TB, reason string) {
 	}
 }
 
+// Emulated reports whether the platform runs on an emulator of AWS.
+func (p *Target) Emulated() bool { return p.slots != nil }
+
 // EmulatorOnly skips the test in a local run and on AWS itself.
 func (p *Target) EmulatorOnly(t testing.TB, reason string) {
 	t.Helper()
-	if p.slots == nil {
+	if !p.Emulated() {
 		t.Skip("skipped but on an emulator of AWS: " + reason)
 	}
 }
@@ -94,25 +89,4 @@ func (q *queued) RoundTrip(r *http.Request) (*http.Response, error) {
 	case <-r.Context().Done():
 		return nil, r.Context().Err()
 	}
-}
-
-// TimeToLive is the TTL attribute of a table; empty when it has none.
-func (p *Target) TimeToLive(t testing.TB, table string) string {
-	t.Helper()
-	if p.Run != nil {
-		described := must.Get(runtest.Of(p.Run).Tables(t.Context()))(t)
-		for _, one := range described {
-			if one.Name == p.Tables[table] {
-				return one.TimeToLive
-			}
-		}
-		t.Fatalf("the run has no table %s", table)
-	}
-	described := must.Get(p.Database.DescribeTimeToLive(t.Context(),
-		&dynamodb.DescribeTimeToLiveInput{TableName: aws.String(p.Tables[table])}))(t)
-	if status := described.TimeToLiveDescription.TimeToLiveStatus; status != types.TimeToLiveStatusEnabled &&
-		status != types.TimeToLiveStatusEnabling {
-		return ""
-	}
-	return aws.ToString(described.TimeToLiveDescription.AttributeName)
 }

@@ -29,7 +29,7 @@ const maxRetries = 20
 // idempotency key outlasts its invocation, and no function its time.
 func (s *Suite) checkThrottling(t *testing.T) {
 	target := s.OwnRun(t, run.Options{})
-	described := target.document(t, s.Document())
+	described := s.document(t, target)
 	measured, runner := s.measured(t, target)
 	var open int
 	var names []string

@@ -3,7 +3,6 @@ package todo
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -50,7 +49,13 @@ func TestStreamAsDeployed(t *testing.T) {
 	if !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("got changes %q; want %q", got, want)
 	}
-	on.Lacking(t, "views of the lake", on.checkView(t, one.ID))
+	if !on.Emulated() { // by MiniStack, whose Athena knows the tables of its Glue catalog, and not the views
+		view := must.Get(on.QueryLake(t.Context(), fmt.Sprintf(
+			`SELECT title, status, category FROM tasks_current WHERE user_id = '%s'`, one.ID)))(t)
+		if got := fmt.Sprint(view); got != "[[Kept in_progress home]]" {
+			t.Errorf("got current tasks %s; want the kept one in progress", got)
+		}
+	}
 
 	platform.Call(t, one, todo.DeleteUser, schema.None{})
 	var left []map[string]any
@@ -58,18 +63,4 @@ func TestStreamAsDeployed(t *testing.T) {
 		left = on.left(t, one.ID)
 		return left, len(left) == 0
 	})
-}
-
-// checkView checks that the view of current tasks has the one that is left of the
-// user's.
-func (p *target) checkView(t *testing.T, user string) error {
-	rows, err := p.QueryLake(t.Context(), fmt.Sprintf(
-		`SELECT title, status, category FROM tasks_current WHERE user_id = '%s'`, user))
-	if err != nil {
-		return err
-	}
-	if len(rows) != 1 || strings.Join(rows[0], " ") != "Kept in_progress home" {
-		return fmt.Errorf("got current tasks %q; want the kept one in progress", rows)
-	}
-	return nil
 }
