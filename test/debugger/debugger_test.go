@@ -3,7 +3,6 @@ package debugger
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -30,77 +29,19 @@ import (
 // timeout is the function's: a breakpoint holds it for longer.
 const timeout = time.Second
 
-type object = map[string]any
-
-func ref(id string) object { return object{"Ref": id} }
-func arn(id string) object { return object{"Fn::GetAtt": []string{id, "Arn"}} }
-
-// assembly writes a cloud assembly with the function echo behind an API.
+// assembly writes the cloud assembly of testdata, with the function echo for this machine behind an API.
 func assembly(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	must.OK(t, os.Mkdir(filepath.Join(folder, "asset.code"), 0o755))
 	build := exec.Command("go", append(append([]string{"build"}, gobuild.Flags()...), "-o",
 		filepath.Join(folder, "asset.code", "bootstrap"), "./echo")...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	run(t, build)
-	resources := object{
-		"Role": object{"Type": "AWS::IAM::Role", "Properties": object{
-			"AssumeRolePolicyDocument": object{"Statement": []object{
-				{"Effect": "Allow", "Action": "sts:AssumeRole",
-					"Principal": object{"Service": "lambda.amazonaws.com"}}}},
-			"Policies": []object{{"PolicyName": "logs", "PolicyDocument": object{"Statement": []object{
-				{"Effect": "Allow", "Action": []string{"logs:CreateLogStream", "logs:PutLogEvents"}, "Resource": "*"},
-			}}}},
-		}},
-		"Function": object{
-			"Type": "AWS::Lambda::Function",
-			"Properties": object{
-				"FunctionName": "greeter", "Runtime": "provided.al2023", "Handler": "bootstrap",
-				"Code": object{"S3Bucket": "b", "S3Key": "code.zip"}, "Role": arn("Role"),
-				"Timeout": int(timeout.Seconds()), "Architectures": []string{
-					map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]},
-			},
-			"Metadata": object{"onesynth": object{"build": object{
-				"module": "github.com/onesynth-cdk/onesynth/test", "package": "debugger/echo", "flags": gobuild.Flags(),
-			}}},
-		},
-		"Api": object{"Type": "AWS::ApiGatewayV2::Api",
-			"Properties": object{"Name": "greetings", "ProtocolType": "HTTP"}},
-		"Stage": object{"Type": "AWS::ApiGatewayV2::Stage",
-			"Properties": object{"ApiId": ref("Api"), "StageName": "$default", "AutoDeploy": true}},
-		"Integration": object{"Type": "AWS::ApiGatewayV2::Integration", "Properties": object{
-			"ApiId": ref("Api"), "IntegrationType": "AWS_PROXY", "IntegrationUri": arn("Function"),
-			"PayloadFormatVersion": "2.0", "TimeoutInMillis": 500,
-		}},
-		"Permission": object{"Type": "AWS::Lambda::Permission", "Properties": object{
-			"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "apigateway.amazonaws.com",
-			"SourceArn": object{"Fn::Join": []any{"",
-				[]any{"arn:aws:execute-api:", ref("AWS::Region"), ":", ref("AWS::AccountId"), ":", ref("Api"),
-					"/*/*"}}},
-		}},
-		"Route": object{"Type": "AWS::ApiGatewayV2::Route", "Properties": object{
-			"ApiId": ref("Api"), "RouteKey": "GET /hello/{name}", "AuthorizationType": "NONE",
-			"Target": object{"Fn::Join": []any{"", []any{"integrations/", ref("Integration")}}},
-		}},
-	}
-	documents := object{
-		"Greeter.template.json": object{"Resources": resources},
-		"Greeter.assets.json": object{"version": "48.0.0", "files": object{"code": object{
-			"source":       object{"path": "asset.code", "packaging": "zip"},
-			"destinations": object{"d": object{"bucketName": "b", "objectKey": "code.zip"}},
-		}}},
-		"manifest.json": object{"version": "48.0.0", "artifacts": object{
-			"Greeter.assets": object{"type": "cdk:asset-manifest", "properties": object{"file": "Greeter.assets.json"}},
-			"Greeter": object{
-				"type": "aws:cloudformation:stack", "environment": "aws://unknown-account/unknown-region",
-				"properties": object{"templateFile": "Greeter.template.json"},
-			},
-		}},
-	}
-	for name, document := range documents {
-		text := must.Get(json.Marshal(document))(t)
-		must.OK(t, os.WriteFile(filepath.Join(folder, name), text, 0o600))
+	own := strings.NewReplacer("ARCHITECTURE", map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH],
+		"FLAGS", strings.Join(gobuild.Flags(), `", "`))
+	for _, name := range []string{"manifest.json", "Greeter.assets.json", "Greeter.template.json"} {
+		text := must.Get(os.ReadFile(filepath.Join("testdata", name)))(t)
+		must.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(own.Replace(string(text))), 0o600))
 	}
 	return folder
 }
@@ -110,19 +51,6 @@ func run(t *testing.T, command *exec.Cmd) {
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", command.Args, err, output)
 	}
-}
-
-// lineOf is the number of the line with the text.
-func lineOf(t *testing.T, file, text string) int {
-	t.Helper()
-	content := must.Get(os.ReadFile(file))(t)
-	for i, line := range strings.Split(string(content), "\n") {
-		if strings.Contains(line, text) {
-			return i + 1
-		}
-	}
-	t.Fatalf("%s has no line with %q", file, text)
-	return 0
 }
 
 func TestDebug(t *testing.T) {
@@ -168,8 +96,9 @@ func stops(t *testing.T, onesynth, programs, folder string) {
 	must.Get(client.Halt())(t)
 	// The debugger knows files by their paths here, so an editor needs no translation of paths.
 	file := must.Get(filepath.Abs(filepath.Join("echo", "main.go")))(t)
+	before, _, _ := strings.Cut(string(must.Get(os.ReadFile(file))(t)), "// the breakpoint")
 	breakpoint := must.Get(client.CreateBreakpoint(&api.Breakpoint{File: file,
-		Line: lineOf(t, file, "// the breakpoint")}))(t)
+		Line: strings.Count(before, "\n") + 1}))(t)
 	stopped := client.Continue()
 	answered := make(chan answer, 1)
 	go func() { answered <- get(url + "/hello/alice") }()
@@ -203,7 +132,7 @@ func stops(t *testing.T, onesynth, programs, folder string) {
 	if runtime.GOOS != "linux" {
 		return
 	}
-	for _, process := range processes(t) {
+	for _, process := range must.Get(filepath.Glob("/proc/[0-9]*"))(t) {
 		if program, err := os.Readlink(filepath.Join(process, "exe")); err == nil &&
 			(strings.HasPrefix(program, programs) || strings.Contains(program, "/debug/echo/")) {
 			t.Errorf("%s is left: %s", process, program)
@@ -222,18 +151,12 @@ func get(url string) answer {
 	return answer{r.Status, string(r.Body), err}
 }
 
-func processes(t *testing.T) []string {
-	t.Helper()
-	all := must.Get(filepath.Glob("/proc/[0-9]*"))(t)
-	return all
-}
-
 func refuses(t *testing.T, onesynth, folder string) {
 	for name, test := range map[string]struct{ function, path, want string }{
 		"Unknown": {"none", os.Getenv("PATH"),
 			`got "none", which is not a function of the run: write one of echo (greeter)`},
-		"NoDelve": {"greeter", filepath.Dir(lookup(t, "go")) + string(os.PathListSeparator) +
-			filepath.Dir(lookup(t, "java")), "go install github.com/go-delve/delve/cmd/dlv@latest"},
+		"NoDelve": {"greeter", filepath.Dir(must.Get(exec.LookPath("go"))(t)) + string(os.PathListSeparator) +
+			filepath.Dir(must.Get(exec.LookPath("java"))(t)), "go install github.com/go-delve/delve/cmd/dlv@latest"},
 	} {
 		command := exec.Command(onesynth, "local", "--assembly", folder, "--port", "0", "--console-port", "0",
 			"--debug", test.function)
@@ -242,10 +165,4 @@ func refuses(t *testing.T, onesynth, folder string) {
 			t.Errorf("%s: got %v, %s", name, err, output)
 		}
 	}
-}
-
-func lookup(t *testing.T, program string) string {
-	t.Helper()
-	path := must.Get(exec.LookPath(program))(t)
-	return path
 }

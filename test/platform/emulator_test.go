@@ -32,7 +32,8 @@ func TestLacks(t *testing.T) {
 	}
 	wrong := filepath.Join(t.TempDir(), "lacks.json")
 	must.OK(t, os.WriteFile(wrong, []byte(`{"todo": {"products": {}}}`), 0o600))
-	if _, err := readLacks(wrong, "todo"); err == nil || !strings.Contains(err.Error(), `"products"`) || len(lists) == 0 {
+	if _, err := readLacks(wrong, "todo"); err == nil || !strings.Contains(err.Error(), `"products"`) ||
+		len(lists) == 0 {
 		t.Errorf("got %v, and %d lists; want an error that names the unknown field", err, len(lists))
 	}
 }

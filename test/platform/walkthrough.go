@@ -19,10 +19,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
-// command is a command of a document, with its documented output in shown, which is empty if the
-// document leaves it out.
-type command struct{ line, output string }
-
 // CheckWalkthrough checks that the commands of a document, such as "docs/platforms/todo.md", print
 // what it shows, one after the other, but for ids and times. varies matches what may also
 // be printed, depending on the hour.
@@ -37,10 +33,16 @@ func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.R
 // Walk is [Suite.CheckWalkthrough] of any platform that runs.
 func Walk(t *testing.T, document string, target *onesynthtest.Target, varies *regexp.Regexp) {
 	t.Helper()
-	commands := walkthrough(t, document)
+	var commands []Command
 	var also []string
-	if slices.ContainsFunc(commands, func(c command) bool { return strings.Contains(c.line, "onesynth lake") }) {
-		also = append(also, commandtest.Lake)
+	for _, b := range Blocks(t, document) {
+		commands = append(commands, b.Commands()...)
+		if b.Language == "console" && strings.Contains(b.Text, "onesynth lake") {
+			also = []string{commandtest.Lake}
+		}
+	}
+	if len(commands) == 0 {
+		t.Fatalf("%s shows no commands", document)
 	}
 	onesynth := commandtest.Path(t, also...)
 	host := func(address string) string {
@@ -52,7 +54,7 @@ func Walk(t *testing.T, document string, target *onesynthtest.Target, varies *re
 	for _, c := range commands {
 		// The shown addresses of the console, and of the API at the port of its stack, are at
 		// free ports here.
-		line := strings.ReplaceAll(c.line, "localhost:8079", host(target.Run.ConsoleURL()))
+		line := strings.ReplaceAll(c.Line, "localhost:8079", host(target.Run.ConsoleURL()))
 		line = addressOfAPI.ReplaceAllLiteralString(line, host(target.URL))
 		line = ownCommand.ReplaceAllLiteralString(line, onesynth+" ")
 		for of, is := range ids {
@@ -62,7 +64,7 @@ func Walk(t *testing.T, document string, target *onesynthtest.Target, varies *re
 			before = append(before, line)
 			continue
 		}
-		if strings.Contains(c.line, "onesynth lake") {
+		if strings.Contains(c.Line, "onesynth lake") {
 			target.Flush(t)
 		}
 		shell := exec.CommandContext(t.Context(), "bash", "-c", strings.Join(append(slices.Clone(before), line), "\n"))
@@ -73,15 +75,15 @@ func Walk(t *testing.T, document string, target *onesynthtest.Target, varies *re
 		if err != nil {
 			t.Fatalf("$ %s\n%v\n%s%s", line, err, printed, complaints.Bytes())
 		}
-		if c.output == "" {
+		if c.Output == "" {
 			continue
 		}
 		got := strings.TrimSpace(strings.ReplaceAll(string(printed), "\r", ""))
 		if varies != nil {
 			got = varies.ReplaceAllString(got, "")
 		}
-		if err := agree(c.output, got, ids); err != nil {
-			t.Fatalf("$ %s\n%s\n%s shows\n%s\n%v", line, got, document, c.output, err)
+		if err := agree(c.Output, got, ids); err != nil {
+			t.Fatalf("$ %s\n%s\n%s shows\n%s\n%v", line, got, document, c.Output, err)
 		}
 	}
 	t.Logf("%d commands print what %s shows", len(commands), document)
@@ -118,32 +120,34 @@ func agree(documented, printed string, ids map[string]string) error {
 	return nil
 }
 
-// walkthrough reads the commands of the console blocks of a document.
-func walkthrough(t testing.TB, document string) []command {
+// Block is a block of code of a document.
+type Block struct{ Language, Text string }
+
+// Command is a command of a block, with the output that the block shows, or "".
+type Command struct{ Line, Output string }
+
+var fence = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
+
+// Blocks returns the blocks of code of a document, such as "README.md".
+func Blocks(t testing.TB, document string) (all []Block) {
 	t.Helper()
 	content := must.Get(os.ReadFile(filepath.Join(Root(t), document)))(t)
-	var commands []command
-	console, open := false, false
-	for line := range strings.Lines(string(content)) {
-		line = strings.TrimSuffix(line, "\n")
-		switch first, isCommand := strings.CutPrefix(line, "$ "); {
-		case strings.HasPrefix(line, "```"):
-			console, open = line == "```console", false
-		case !console:
-		case isCommand:
-			commands = append(commands, command{line: first})
-			open = strings.HasSuffix(first, `\`)
-		case open:
-			last := &commands[len(commands)-1]
-			last.line += "\n" + line
-			open = strings.HasSuffix(line, `\`)
-		default:
-			last := &commands[len(commands)-1]
-			last.output = strings.TrimSpace(last.output + "\n" + line)
-		}
+	for _, found := range fence.FindAllStringSubmatch(string(content), -1) {
+		all = append(all, Block{found[1], found[2]})
 	}
-	if len(commands) == 0 {
-		t.Fatalf("%s shows no commands", document)
+	return all
+}
+
+// Commands returns the commands of a block of a console, and none of another block. One goes on after a backslash.
+func (b Block) Commands() (commands []Command) {
+	if b.Language != "console" {
+		return nil
+	}
+	for _, part := range strings.Split("\n"+b.Text, "\n$ ")[1:] {
+		lines := strings.Split(strings.TrimSpace(part), "\n")
+		last := slices.IndexFunc(lines, func(line string) bool { return !strings.HasSuffix(line, `\`) })
+		commands = append(commands, Command{strings.Join(lines[:last+1], "\n"),
+			strings.TrimSpace(strings.Join(lines[last+1:], "\n"))})
 	}
 	return commands
 }

@@ -19,7 +19,7 @@ func TestDeployed(t *testing.T) {
 	if os.Getenv("AWS_ENDPOINT_URL") == "" {
 		t.Skip("AWS_ENDPOINT_URL names no emulator of AWS: run make test-emulator")
 	}
-	p := newProject(t, blocks(t)[0].commands()[0].command)
+	p := newProject(t, blocks(t)[0].Commands()[0].Line)
 	p.environment = append(p.environment, "CI=true")
 	p.run(t, "bash", "-e", "-c", setUp(t, p))
 	file := filepath.Join(p.folder, ".github", "workflows", "platform.yml")

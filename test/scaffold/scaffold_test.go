@@ -112,12 +112,12 @@ func newProject(t *testing.T, init string) *project {
 func TestProject(t *testing.T) {
 	onThisMachine(t)
 	all := blocks(t)
-	first := all[0].commands()
+	first := all[0].Commands()
 	if len(first) != 3 {
 		t.Fatalf("%s begins with %+v; want three commands", tutorial, first)
 	}
-	p := newProject(t, first[0].command)
-	t.Run("Run", func(t *testing.T) { p.checkRun(t, first[1].command, first[2]) })
+	p := newProject(t, first[0].Line)
+	t.Run("Run", func(t *testing.T) { p.checkRun(t, first[1].Line, first[2]) })
 	t.Run("Tutorial", func(t *testing.T) { p.follow(t, all[1:]) })
 	t.Run("Lint", func(t *testing.T) {
 		lint := filepath.Join(t.TempDir(), "lint")
@@ -133,7 +133,7 @@ func TestProject(t *testing.T) {
 }
 
 // checkRun carries out the tutorial's second and third command.
-func (p *project) checkRun(t *testing.T, command string, request shown) {
+func (p *project) checkRun(t *testing.T, command string, request platform.Command) {
 	if want := "make -C ../" + p.name + " run"; command != want {
 		t.Fatalf("%s: got %q, want %q", tutorial, command, want)
 	}
@@ -184,36 +184,25 @@ var anew = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\
 // freePorts lets the project's runs take free ports, as its cdk.json can say.
 func (p *project) freePorts(t *testing.T) {
 	t.Helper()
-	file := filepath.Join(p.folder, "cdk.json")
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var settings map[string]any
-	must.OK(t, json.Unmarshal(content, &settings))
-	settings["context"].(map[string]any)["onesynth"] = map[string]any{"port": 0, "consolePort": 0}
-	if content, err = json.Marshal(settings); err != nil {
-		t.Fatal(err)
-	}
-	must.OK(t, os.WriteFile(file, content, 0o600))
+	p.edit(t, "cdk.json", func(text string) string {
+		var settings map[string]any
+		must.OK(t, json.Unmarshal([]byte(text), &settings))
+		settings["context"].(map[string]any)["onesynth"] = map[string]any{"port": 0, "consolePort": 0}
+		return string(must.Get(json.Marshal(settings))(t))
+	})
 }
 
-// The project answers as its OpenAPI document says: see platform.Suite.CheckAnswers.
+// The project answers as its OpenAPI document says.
 func TestDocument(t *testing.T) {
 	onThisMachine(t)
-	program := os.Getenv("ONESYNTH_TEST_SCHEMATHESIS")
-	if program == "" {
+	if os.Getenv("ONESYNTH_TEST_SCHEMATHESIS") == "" {
 		t.Skip("ONESYNTH_TEST_SCHEMATHESIS names no program: run make test-documents")
 	}
-	p := newProject(t, blocks(t)[0].commands()[0].command)
+	p := newProject(t, blocks(t)[0].Commands()[0].Line)
 	p.run(t, "bash", "-e", "-c", setUp(t, p))
 	started := p.start(t, "run")
 	token := strings.TrimSpace(p.run(t, "bin/onesynth", "token", "--sub", "alice", "--console", started.console))
-	folder := filepath.Join(platform.Root(t), "test", "schemathesis")
-	p.environment = append(p.environment, "SCHEMATHESIS_HOOKS="+filepath.Join(folder, "hooks.py"),
-		"PYTHONDONTWRITEBYTECODE=1")
-	p.run(t, program, "--config-file", filepath.Join(folder, "schemathesis.toml"), "run", started.api+"/openapi.json",
-		"--request-timeout", "60", "--header", "Authorization: Bearer "+token)
+	platform.CheckAnswersOf(t, started.api+"/openapi.json", "Authorization: Bearer "+token)
 }
 
 // Projects of awkward names build, and go vet finds nothing in them.

@@ -20,77 +20,52 @@ const tutorial = "docs/guide/own-platform.md"
 // withoutAccount are the tutorial's commands that need an AWS account, as the tests resolve them.
 var withoutAccount = []string{"npx cdk bootstrap", "make deploy STAGE=dev-alice"}
 
-// block is a block of code of the tutorial.
-type block struct{ language, text string }
-
-// shown is a command of a block, with the output that the block shows, or "".
-type shown struct{ command, output string }
-
-// fence matches a block of code.
-var fence = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
-
 // blocks are the tutorial's blocks. README.md shows the first one, too.
-func blocks(t *testing.T) (all []block) {
+func blocks(t *testing.T) []platform.Block {
 	t.Helper()
-	read := func(name string) string {
-		content := must.Get(os.ReadFile(filepath.Join(platform.Root(t), name)))(t)
-		return string(content)
-	}
-	for _, found := range fence.FindAllStringSubmatch(read(tutorial), -1) {
-		all = append(all, block{found[1], found[2]})
-	}
-	if len(all) == 0 || !strings.Contains(read("README.md"), all[0].text) {
+	all := platform.Blocks(t, tutorial)
+	if len(all) == 0 || !slices.Contains(platform.Blocks(t, "README.md"), all[0]) {
 		t.Fatalf("README.md does not show the first block of %s: %v", tutorial, all)
 	}
 	return all
 }
 
-// commands are the commands of a console block.
-func (b block) commands() (commands []shown) {
-	for _, part := range strings.Split("\n"+b.text, "\n$ ")[1:] {
-		lines := strings.Split(strings.TrimSpace(part), "\n")
-		last := slices.IndexFunc(lines, func(line string) bool { return !strings.HasSuffix(line, `\`) })
-		commands = append(commands, shown{strings.Join(lines[:last+1], "\n"), strings.Join(lines[last+1:], "\n")})
-	}
-	return commands
-}
-
 // follow carries out blocks of the tutorial, one after the other: commands, which print what the page shows; changes of
 // files; and what the run that follows these says of them.
-func (p *project) follow(t *testing.T, blocks []block) {
+func (p *project) follow(t *testing.T, blocks []platform.Block) {
 	var watching *projectRun
 	var definitions []string
 	applied := "" // what the run said of the last change
 	for _, b := range blocks {
-		switch b.language {
+		switch b.Language {
 		case "console":
-			for _, c := range b.commands() {
+			for _, c := range b.Commands() {
 				switch {
-				case c.command == "make watch":
+				case c.Line == "make watch":
 					watching = p.start(t, "watch")
-				case definition.MatchString(c.command):
-					definitions = append(definitions, c.command)
+				case definition.MatchString(c.Line):
+					definitions = append(definitions, c.Line)
 				default:
 					p.carryOutShown(t, watching, definitions, c)
 				}
 			}
 		case "diff":
 			apply := p.command(t.Context(), "git", "apply", "-")
-			apply.Stdin = strings.NewReader(b.text)
+			apply.Stdin = strings.NewReader(b.Text)
 			if output, err := apply.CombinedOutput(); err != nil {
-				t.Fatalf("git apply: %v\n%s%s", err, output, b.text)
+				t.Fatalf("git apply: %v\n%s%s", err, output, b.Text)
 			}
 			p.done = nil
-			if watching != nil && changesApp.MatchString(b.text) {
+			if watching != nil && changesApp.MatchString(b.Text) {
 				applied = watching.next(t, "applied after ")
 			}
 		case "text":
-			if unlike(duration, applied, b.text) {
-				t.Errorf("make watch prints %q; %s shows %q", applied, tutorial, b.text)
+			if unlike(duration, applied, b.Text) {
+				t.Errorf("make watch prints %q; %s shows %q", applied, tutorial, b.Text)
 			}
 		case "sh":
 			var commands []string
-			for line := range strings.Lines(b.text) {
+			for line := range strings.Lines(b.Text) {
 				command, _, _ := strings.Cut(line, "#")
 				commands = append(commands, strings.TrimSpace(command))
 			}
@@ -99,7 +74,7 @@ func (p *project) follow(t *testing.T, blocks []block) {
 			}
 			p.run(t, "bash", "-c", strings.Replace(commands[1], "make", "make --dry-run", 1))
 		default:
-			t.Errorf("%s has a block of %q, which no test carries out:\n%s", tutorial, b.language, b.text)
+			t.Errorf("%s has a block of %q, which no test carries out:\n%s", tutorial, b.Language, b.Text)
 		}
 	}
 }
@@ -122,18 +97,18 @@ func unlike(isNew *regexp.Regexp, got, shown string) bool {
 }
 
 // carryOutShown carries out a command of the tutorial, and compares what it prints, up to what is new each time.
-func (p *project) carryOutShown(t *testing.T, at *projectRun, definitions []string, c shown) {
+func (p *project) carryOutShown(t *testing.T, at *projectRun, definitions []string, c platform.Command) {
 	t.Helper()
-	script := strings.Join(append(slices.Clone(definitions), c.command), "\n")
+	script := strings.Join(append(slices.Clone(definitions), c.Line), "\n")
 	command := p.command(t.Context(), "bash", "-e", "-c", at.addressed(script))
 	command.Env = at.environment(p.environment)
 	var complaints strings.Builder
 	command.Stderr = &complaints
 	printed, err := command.Output()
-	if err != nil || c.output != "" && unlike(anew, string(printed), c.output) {
-		t.Fatalf("%s\nprints %s, %v\n%s\n%s shows %s", script, printed, err, &complaints, tutorial, c.output)
+	if err != nil || c.Output != "" && unlike(anew, string(printed), c.Output) {
+		t.Fatalf("%s\nprints %s, %v\n%s\n%s shows %s", script, printed, err, &complaints, tutorial, c.Output)
 	}
-	p.done = append(p.done, c.command)
+	p.done = append(p.done, c.Line)
 }
 
 // projectRun is a run of the project.

@@ -2,7 +2,6 @@ package scaffold
 
 import (
 	"encoding/json"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/rhysd/actionlint"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 	"github.com/onesynth-cdk/onesynth/test/workflows"
 )
@@ -81,40 +80,40 @@ func (p *project) checkWorkflows(t *testing.T) {
 // checkPage checks that what docs/guide/test-and-ci.md shows of the files is what they say, and carries out what it
 // shows for other systems.
 func (p *project) checkPage(t *testing.T) {
-	content := must.Get(os.ReadFile(filepath.Join(platform.Root(t), "docs", "guide", "test-and-ci.md")))(t)
-	var files strings.Builder
+	const page = "docs/guide/test-and-ci.md"
+	content := string(must.Get(os.ReadFile(filepath.Join(platform.Root(t), page)))(t))
+	files := ""
 	for _, file := range []string{"actions/setup/action.yml", "workflows/platform.yml", "workflows/stages.yml",
 		"role.yml"} {
-		written, err := os.ReadFile(filepath.Join(p.folder, ".github", filepath.FromSlash(file)))
-		if err != nil || !strings.Contains(string(content), ".github/"+file) {
-			t.Errorf("docs/guide/test-and-ci.md does not name .github/%s: %v", file, err)
-		}
-		files.Write(written)
-	}
-	shown := yamlBlock.FindAllStringSubmatch(string(content), -1)
-	for _, block := range shown {
-		if !strings.Contains(files.String(), block[1]) {
-			t.Errorf("docs/guide/test-and-ci.md shows what no file says:\n%s", block[1])
+		files += string(must.Get(os.ReadFile(filepath.Join(p.folder, ".github", file)))(t))
+		if !strings.Contains(content, ".github/"+file) {
+			t.Errorf("%s does not name .github/%s", page, file)
 		}
 	}
-	if len(shown) != 3 {
-		t.Errorf("docs/guide/test-and-ci.md shows %d parts of files, want 3", len(shown))
+	shown := 0
+	for _, block := range platform.Blocks(t, page) {
+		if block.Language != "yaml" {
+			continue
+		}
+		if shown++; !strings.Contains(files, block.Text) {
+			t.Errorf("%s shows what no file says:\n%s", page, block.Text)
+		}
 	}
-	_, section, _ := strings.Cut(string(content), "\n## Elsewhere\n")
+	if shown != 3 {
+		t.Errorf("%s shows %d parts of files, want 3", page, shown)
+	}
+	_, section, _ := strings.Cut(content, "\n## Elsewhere\n")
 	_, script, _ := strings.Cut(section, "\n```sh\n")
 	script, _, ok := strings.Cut(script, "\n```\n")
 	if !ok {
-		t.Fatal(`docs/guide/test-and-ci.md shows no commands below "Elsewhere"`)
+		t.Fatalf("%s shows no commands below \"Elsewhere\"", page)
 	}
 	// The run has free ports here.
 	script = strings.ReplaceAll(script, "localhost:8080", "$(awk '/^API/ {print $2}' local.log)")
 	if printed := p.run(t, "bash", "-e", "-c", script); !strings.Contains(printed, `"openapi":"3.1.0"`) {
-		t.Errorf("docs/guide/test-and-ci.md: the commands below \"Elsewhere\" print %s", printed)
+		t.Errorf("%s: the commands below \"Elsewhere\" print %s", page, printed)
 	}
 }
-
-// yamlBlock matches what docs/guide/test-and-ci.md shows of the files.
-var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
 
 // setUp returns the commands of the action that all jobs begin with.
 func setUp(t *testing.T, p *project) string {
@@ -227,10 +226,7 @@ func (p *project) carryOut(t *testing.T, s step) {
 // address of its API.
 func (p *project) writeOutputs(t *testing.T, stack, address string) {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(p.folder, "cdk.out", "links-prod.template.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(filepath.Join(p.folder, "cdk.out", "links-prod.template.json")))(t)
 	var template struct{ Outputs map[string]any }
 	must.OK(t, json.Unmarshal(content, &template))
 	outputs := map[string]string{}
@@ -240,30 +236,20 @@ func (p *project) writeOutputs(t *testing.T, stack, address string) {
 			outputs[name] = address
 		}
 	}
-	if content, err = json.Marshal(map[string]any{stack: outputs}); err != nil {
-		t.Fatal(err)
-	}
+	content = must.Get(json.Marshal(map[string]any{stack: outputs}))(t)
 	must.OK(t, os.WriteFile(filepath.Join(p.folder, "outputs.json"), content, 0o600))
 }
 
 // checkDocument checks that the project's OpenAPI document has its routes.
 func (p *project) checkDocument(t *testing.T) {
 	t.Helper()
-	content := must.Get(os.ReadFile(filepath.Join(p.folder, "openapi.json")))(t)
-	var document struct {
-		OpenAPI string
-		Paths   map[string]map[string]struct {
-			OperationID string
-			Responses   map[string]any
-		}
-	}
-	must.OK(t, json.Unmarshal(content, &document))
+	document := httpapitest.Parse(t, must.Get(os.ReadFile(filepath.Join(p.folder, "openapi.json")))(t))
 	got := document.Paths["/notes"]["post"]
-	if document.OpenAPI == "" || got.OperationID != "createNote" {
-		t.Errorf("openapi.json: got version %q, and for POST /notes %q", document.OpenAPI, got.OperationID)
+	if got.OperationID != "createNote" {
+		t.Errorf("openapi.json: got the operation %q for POST /notes", got.OperationID)
 	}
 	for _, status := range []string{"201", "400", "401", "409", "422", "429", "500", "503"} {
-		if got.Responses[status] == nil {
+		if _, ok := got.Responses[status]; !ok {
 			t.Errorf("openapi.json: POST /notes has no answer %s", status)
 		}
 	}
@@ -271,44 +257,22 @@ func (p *project) checkDocument(t *testing.T) {
 
 // checkRole checks the template of the role: jobs of one environment of the repository may take it, and no others.
 func (p *project) checkRole(t *testing.T, environments []string) {
-	content := must.Get(os.Open(filepath.Join(p.folder, ".github", "role.yml")))(t)
-	defer content.Close()
-	text := must.Get(io.ReadAll(content))(t)
-	var template struct {
-		Parameters struct {
-			Environment struct {
-				AllowedValues []string `yaml:"AllowedValues"`
-			} `yaml:"Environment"`
-		} `yaml:"Parameters"`
-		Resources struct {
-			Role struct {
-				Properties struct {
-					AssumeRolePolicyDocument struct {
-						Statement []struct {
-							Action    string                       `yaml:"Action"`
-							Condition map[string]map[string]string `yaml:"Condition"`
-						} `yaml:"Statement"`
-					} `yaml:"AssumeRolePolicyDocument"`
-				} `yaml:"Properties"`
-			} `yaml:"Role"`
-		} `yaml:"Resources"`
-	}
-	must.OK(t, yaml.Unmarshal(text, &template))
-	if got := slices.Sorted(slices.Values(template.Parameters.Environment.AllowedValues)); !slices.Equal(got,
-		environments) {
-		t.Errorf("role.yml allows the environments %v; the workflows have %v", got, environments)
-	}
-	trust := template.Resources.Role.Properties.AssumeRolePolicyDocument.Statement
-	const issuer = "token.actions.githubusercontent.com"
-	want := map[string]string{issuer + ":aud": "sts.amazonaws.com",
-		issuer + ":sub": "repo:${Repository}:environment:${Environment}"}
-	if len(trust) != 1 || trust[0].Action != "sts:AssumeRoleWithWebIdentity" || len(trust[0].Condition) != 1 ||
-		!maps.Equal(trust[0].Condition["StringEquals"], want) {
-		t.Errorf("role.yml: got the trust %+v; want %v", trust, want)
+	text := string(must.Get(os.ReadFile(filepath.Join(p.folder, ".github", "role.yml")))(t))
+	const trust = `            Action: sts:AssumeRoleWithWebIdentity
+            Condition:
+              StringEquals:
+                token.actions.githubusercontent.com:aud: sts.amazonaws.com
+                token.actions.githubusercontent.com:sub: !Sub repo:${Repository}:environment:${Environment}
+      Policies:
+`
+	allowed := "    AllowedValues: [" + strings.Join(environments, ", ") + "]\n"
+	if !strings.Contains(text, trust) || !strings.Contains(text, allowed) ||
+		strings.Count(text, "AssumeRoleWithWebIdentity") != 1 || strings.Count(text, "AllowedValues") != 1 {
+		t.Errorf("role.yml has not the trust\n%sof the environments of the workflows,\n%s", trust, allowed)
 	}
 	// A wildcard names all resources only where CloudFormation knows no others.
-	if all := regexp.MustCompile(`(?m)^ +Action: (\S+)\n +Resource: "\*"$`).FindAllStringSubmatch(string(text),
-		-1); len(all) != 1 || all[0][1] != "cloudformation:ListStacks" || strings.Count(string(text), `"*"`) != 1 {
+	if all := regexp.MustCompile(`(?m)^ +Action: (\S+)\n +Resource: "\*"$`).FindAllStringSubmatch(text,
+		-1); len(all) != 1 || all[0][1] != "cloudformation:ListStacks" || strings.Count(text, `"*"`) != 1 {
 		t.Errorf("role.yml: got %v for all resources; want cloudformation:ListStacks", all)
 	}
 }

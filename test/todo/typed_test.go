@@ -20,9 +20,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// block is a block of code in a document: its language, and its lines.
-var block = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$")
-
 // source is a block that says which file it is.
 var source = regexp.MustCompile(`(?s)^// (\S+)\n(.*)$`)
 
@@ -32,7 +29,6 @@ var prepares = regexp.MustCompile(`^(npm install|go get|npx cdk synth|export) `)
 // The commands of docs/guide/clients.md make typed clients of the assembly, and the clients work.
 func TestTypedClients(t *testing.T) {
 	t.Parallel()
-	content := must.Get(os.ReadFile(filepath.Join(platform.Root(t), "docs", "guide", "clients.md")))(t)
 	folder := typedClients(t)
 	onesynth := commandtest.Path(t)
 	target := ownRun(t, run.Options{})
@@ -42,17 +38,17 @@ func TestTypedClients(t *testing.T) {
 		"PATH="+filepath.Dir(onesynth)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 
 	carriedOut, pinned := 0, versions(t)
-	for _, found := range block.FindAllStringSubmatch(string(content), -1) {
-		if found[1] != "console" {
-			file := source.FindStringSubmatch(found[2])
+	for _, block := range platform.Blocks(t, "docs/guide/clients.md") {
+		if block.Language != "console" {
+			file := source.FindStringSubmatch(block.Text)
 			if file == nil {
-				t.Fatalf("a block of docs/guide/clients.md names no file in its first line:\n%s", found[2])
+				t.Fatalf("a block of docs/guide/clients.md names no file in its first line:\n%s", block.Text)
 			}
 			must.OK(t, os.WriteFile(filepath.Join(folder, file[1]), []byte(file[2]), 0o600))
 			continue
 		}
-		for _, shown := range strings.Split("\n"+found[2], "\n$ ")[1:] {
-			command, want, _ := strings.Cut(shown, "\n")
+		for _, shown := range block.Commands() {
+			command, want := shown.Line, shown.Output
 			if prepares.MatchString(command) {
 				for _, word := range strings.Fields(command) {
 					if i := strings.LastIndex(word, "@"); i > 0 && !slices.Contains(pinned, word) {
@@ -69,7 +65,7 @@ func TestTypedClients(t *testing.T) {
 				t.Fatalf("%s: %v\n%s", command, err, got)
 			}
 			// What a tool says of its own work is its own.
-			if want = strings.TrimSpace(want); want != "" && strings.TrimSpace(string(got)) != want {
+			if want != "" && strings.TrimSpace(string(got)) != want {
 				t.Errorf("%s\nprints %s; docs/guide/clients.md shows %s", command, got, want)
 			}
 			carriedOut++
