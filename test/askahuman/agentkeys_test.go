@@ -1,12 +1,12 @@
 package askahuman
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/must"
@@ -23,39 +23,21 @@ import (
 // keyedTarget is a run of the environment prod, whose agents show keys.
 type keyedTarget struct {
 	*target
-	log  *output
+	log  string // the file with all that the run prints
 	keys *service.AgentKeys
-}
-
-// output is all that a run prints. It is safe for concurrent use.
-type output struct {
-	mutex sync.Mutex
-	text  bytes.Buffer
-}
-
-func (o *output) Write(text []byte) (int, error) {
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	return o.text.Write(text)
-}
-
-func (o *output) String() string {
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	return o.text.String()
 }
 
 func keyedRun(t testing.TB, options run.Options) *keyedTarget {
 	t.Helper()
-	k := &keyedTarget{log: &output{}}
-	options.Log, options.LogFormat = k.log, run.LogJSON
-	k.target = &target{suite.OwnRunOf(t, "prod", options)}
-	if physical := k.Tables["AgentKeys"]; physical != "aah-agent-keys" {
+	log := must.Get(os.Create(filepath.Join(t.TempDir(), "log")))(t)
+	t.Cleanup(func() { log.Close() })
+	options.Log, options.LogFormat = log, run.LogJSON
+	on := &target{suite.OwnRunOf(t, "prod", options)}
+	if physical := on.Tables["AgentKeys"]; physical != "aah-agent-keys" {
 		t.Fatalf("got table %q; want aah-agent-keys", physical)
 	}
-	db := must.Get(dynamo.New(k.Database, askahuman.AgentKeys(), k.Tables))(t)
-	k.keys = &service.AgentKeys{DB: db}
-	return k
+	db := must.Get(dynamo.New(on.Database, askahuman.AgentKeys(), on.Tables))(t)
+	return &keyedTarget{on, log.Name(), &service.AgentKeys{DB: db}}
 }
 
 // newAgent is an agent with a key.
@@ -118,8 +100,8 @@ func TestAgentKeys(t *testing.T) {
 // in any table.
 func (k *keyedTarget) checkNowhere(t *testing.T, keys ...string) {
 	t.Helper()
-	places := map[string]string{"the run's output": k.log.String()}
-	places["the functions' logs"] = strings.Join(runtest.Of(k.Run).Lines(""), "\n")
+	places := map[string]string{"the run's output": string(must.Get(os.ReadFile(k.log))(t)),
+		"the functions' logs": strings.Join(runtest.Of(k.Run).Lines(""), "\n")}
 	for name := range k.Tables {
 		text := must.Get(json.Marshal(k.Items(t, name)))(t)
 		places["the table "+name] = string(text)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
@@ -24,22 +23,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
-
-// webhook is the body of one.
-type webhook struct {
-	Type      string    `json:"type"`
-	Timestamp time.Time `json:"timestamp"`
-	Data      struct {
-		QuestionID        string     `json:"question_id"`
-		Status            string     `json:"status"`
-		RequiredResponses int        `json:"required_responses"`
-		CurrentResponses  int        `json:"current_responses"`
-		CreatedAt         time.Time  `json:"created_at"`
-		ClosedAt          *time.Time `json:"closed_at"`
-		ExpiredAt         *time.Time `json:"expired_at"`
-		PollURL           string     `json:"poll_url"`
-	} `json:"data"`
-}
 
 func (a agent) webhookSecrets(t testing.TB) []string {
 	t.Helper()
@@ -101,18 +84,12 @@ func TestWebhooks(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	var closed webhook
-	must.OK(t, json.Unmarshal([]byte(got.Body), &closed))
 	wait.For(t, "the state of the webhook", "delivered", func() string {
 		return delivery(asker.question(t, answered.QuestionID))
 	}, wait.On(target))
-	read := asker.question(t, answered.QuestionID)
-	if closed.Type != "question.closed" || closed.Data.QuestionID != answered.QuestionID ||
-		closed.Data.Status != "CLOSED" || closed.Data.CurrentResponses != 2 || closed.Data.RequiredResponses != 2 ||
-		closed.Data.PollURL != answered.PollURL || closed.Data.ClosedAt == nil || read.ClosedAt.IsZero() ||
-		!closed.Data.ClosedAt.Equal(time.Time(read.ClosedAt)) || !closed.Timestamp.Equal(time.Time(read.ClosedAt)) ||
-		closed.Data.ExpiredAt != nil {
-		t.Errorf("got %s of %+v", got.Body, read)
+	// The tests of package webhooks say what else it has.
+	if !strings.HasPrefix(got.Body, `{"type":"question.closed"`) || !strings.Contains(got.Body, answered.QuestionID) {
+		t.Errorf("got %s; want that the question %s is closed", got.Body, answered.QuestionID)
 	}
 	if strings.Contains(got.Body, "apologise") {
 		t.Errorf("the webhook has the prompt: %s", got.Body)

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -19,6 +20,10 @@ import (
 type Suite struct {
 	// Options are the run's. The suite adds the assembly, and lets schedules run by name only.
 	Options run.Options
+	// Construct is the platform's, for Target and Someone.
+	Construct string
+	// Prepare is called once, when the run has started. Default: nothing.
+	Prepare func(*run.Runner) error
 
 	platforms platform.Suite
 	starting  sync.Once
@@ -54,7 +59,10 @@ func (s *Suite) Start(t testing.TB) (*run.Runner, *Browser) {
 		// The run has a DynamoDB of its own: a shared one would be slower for the tests that come next, by all that
 		// these write.
 		s.Options.Assembly, s.Options.NoSchedules = assembly, true
-		if s.run, s.err = run.Start(t.Context(), s.Options); s.err == nil {
+		if s.run, s.err = run.Start(t.Context(), s.Options); s.err == nil && s.Prepare != nil {
+			s.err = s.Prepare(s.run)
+		}
+		if s.err == nil {
 			s.browser, s.err = Start(path)
 		}
 	})
@@ -64,11 +72,11 @@ func (s *Suite) Start(t testing.TB) (*run.Runner, *Browser) {
 	return s.run, s.browser
 }
 
-// Target returns the run as tests without a browser have it: the platform of the construct.
-func (s *Suite) Target(t testing.TB, construct string) *onesynthtest.Target {
+// Target returns the run as tests without a browser have it: the platform.
+func (s *Suite) Target(t testing.TB) *onesynthtest.Target {
 	t.Helper()
 	runner, _ := s.Start(t)
-	target := must.Get(onesynthtest.NewTarget(construct, runtest.Of(runner).Outputs(), runner.DynamoDB()))(t)
+	target := must.Get(onesynthtest.NewTarget(s.Construct, runtest.Of(runner).Outputs(), runner.DynamoDB()))(t)
 	target.Run = runner
 	return target
 }
@@ -83,11 +91,11 @@ type Person struct {
 	suite *Suite
 }
 
-// Someone is a person whom the platform of the construct does not know yet.
-func (s *Suite) Someone(t *testing.T, construct string) Person {
+// Someone is a person whom the platform does not know yet.
+func (s *Suite) Someone(t *testing.T) Person {
 	t.Helper()
 	name := onesynthtest.Unique("ann")
-	return Person{T: t, Name: name, API: s.Target(t, construct).As(t, name), suite: s}
+	return Person{T: t, Name: name, API: s.Target(t).As(t, name), suite: s}
 }
 
 // Open signs the person in on the page, and waits for what matches the selector.
@@ -107,4 +115,11 @@ func (p Person) Do(method, path string, body any, status int) []byte {
 		p.T.Fatalf("got %v, want %d", r, status)
 	}
 	return r.Body
+}
+
+// Read is [Person.Do], and returns the answer's JSON.
+func Read[A any](p Person, method, path string, body any, status int) (answer A) {
+	p.T.Helper()
+	must.OK(p.T, json.Unmarshal(p.Do(method, path, body, status), &answer))
+	return answer
 }

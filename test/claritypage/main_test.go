@@ -4,19 +4,18 @@
 package claritypage
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"net/http"
-	"sync"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-var suite = browser.Suite{Options: run.Options{Stacks: []string{"*clarity*"}, MaxInstances: 2}}
+var suite = browser.Suite{Options: run.Options{Stacks: []string{"*clarity*"}, MaxInstances: 2}, Construct: "Clarity",
+	Prepare: func(r *run.Runner) error { return r.LoadInitialData(context.Background()) }}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
@@ -24,9 +23,6 @@ func TestBundle(t *testing.T) {
 	t.Parallel()
 	browser.CheckBundle(t, "../../lambdas/clarity/page")
 }
-
-// loaded loads the scenarios once.
-var loaded sync.Once
 
 // scenario is the one that the tests work on, with the address of its view.
 const scenario, place = "washing-machine-repair", "/s/washing-machine-repair"
@@ -47,14 +43,7 @@ func careful() []string {
 // person is someone who trains, also elsewhere than on the page.
 type person struct{ browser.Person }
 
-func someone(t *testing.T) person {
-	t.Helper()
-	target := suite.Target(t, "Clarity")
-	loaded.Do(func() {
-		must.OK(t, target.Run.LoadInitialData(t.Context()))
-	})
-	return person{suite.Someone(t, "Clarity")}
-}
+func someone(t *testing.T) person { return person{suite.Someone(t)} }
 
 // open signs the person in.
 func (p person) open(options browser.Options) *browser.Tab {
@@ -62,10 +51,9 @@ func (p person) open(options browser.Options) *browser.Tab {
 	return p.Open(options, ".scenarios .card")
 }
 
-func (p person) do(method, path string, body any, status int) (one clarity.Attempt) {
+func (p person) do(method, path string, body any, status int) clarity.Attempt {
 	p.T.Helper()
-	must.OK(p.T, json.Unmarshal(p.Do(method, path, body, status), &one))
-	return one
+	return browser.Read[clarity.Attempt](p.Person, method, path, body, status)
 }
 
 // hands hands an attempt in, and returns its id.
@@ -77,17 +65,14 @@ func (p person) hands(answers ...string) string {
 	}
 	made := p.do(http.MethodPost, "/attempts", map[string]any{"scenarioId": scenario, "answers": given},
 		http.StatusCreated)
-	suite.Target(p.T, "Clarity").Flush(p.T)
+	suite.Target(p.T).Flush(p.T)
 	return made.ID
 }
 
 // attempts are all of the person, the newest first, whole.
 func (p person) attempts() (all []clarity.Attempt) {
 	p.T.Helper()
-	var list clarity.AttemptList
-	if r := p.API.Try(p.T, http.MethodGet, "/attempts", nil); json.Unmarshal(r.Body, &list) != nil {
-		p.T.Fatal(r)
-	}
+	list := browser.Read[clarity.AttemptList](p.Person, http.MethodGet, "/attempts", nil, http.StatusOK)
 	for _, one := range list.Attempts {
 		all = append(all, p.do(http.MethodGet, "/attempts/"+one.ID, nil, http.StatusOK))
 	}

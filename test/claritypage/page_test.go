@@ -56,7 +56,7 @@ func TestKeyboard(t *testing.T) {
 	if !slices.ContainsFunc(careful(), func(text string) bool { return strings.Contains(text, marked) }) {
 		t.Errorf("the mark %q is in no answer", marked)
 	}
-	suite.Target(t, "Clarity").Flush(t)
+	suite.Target(t).Flush(t)
 	tab.Stop("(one) => one.textContent === 'See your progress'")
 	tab.Press("\r")
 	tab.Until("document.querySelectorAll('svg.curve').length === 8")
@@ -229,7 +229,7 @@ func TestOwnData(t *testing.T) {
 	tab.Click("Delete my data")
 	tab.Click("Delete")
 	tab.Until("document.querySelector('[data-state=signIn]')")
-	suite.Target(t, "Clarity").Flush(t)
+	suite.Target(t).Flush(t)
 	if left := p.attempts(); len(left) > 0 {
 		t.Errorf("the server has %+v", left)
 	}

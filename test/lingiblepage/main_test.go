@@ -4,19 +4,20 @@
 package lingiblepage
 
 import (
-	"encoding/json"
+	"context"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-var suite = browser.Suite{Options: run.Options{Stacks: []string{"*lingible*"}, MaxInstances: 2}}
+var suite = browser.Suite{Options: run.Options{Stacks: []string{"*lingible*"}, MaxInstances: 2}, Construct: "Lingible",
+	Prepare: func(r *run.Runner) error { return r.LoadInitialData(context.Background()) }}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
@@ -25,8 +26,8 @@ func TestBundle(t *testing.T) {
 	browser.CheckBundle(t, "../../lambdas/lingible/page")
 }
 
-// loaded loads the lexicon once, and scores what is trending.
-var loaded sync.Once
+// scored scores once what is trending.
+var scored sync.Once
 
 // person is someone who translates, also elsewhere than on the page.
 type person struct{ browser.Person }
@@ -34,12 +35,9 @@ type person struct{ browser.Person }
 // someone is a person whom the platform does not know yet.
 func someone(t *testing.T) person {
 	t.Helper()
-	target := suite.Target(t, "Lingible")
-	loaded.Do(func() {
-		must.OK(t, target.Run.LoadInitialData(t.Context()))
-		target.RunSchedule(t, "TrendingJobSchedule")
-	})
-	return person{suite.Someone(t, "Lingible")}
+	target := suite.Target(t)
+	scored.Do(func() { target.RunSchedule(t, "TrendingJobSchedule") })
+	return person{suite.Someone(t)}
 }
 
 // premium is a premium user.
@@ -59,11 +57,7 @@ func (p person) open(options browser.Options) *browser.Tab {
 // used returns the number of the person's translations today that count against the limit.
 func (p person) used() int {
 	p.T.Helper()
-	var usage struct {
-		Used int `json:"daily_used"`
-	}
-	must.OK(p.T, json.Unmarshal(p.Do(http.MethodGet, "/user/usage", nil, http.StatusOK), &usage))
-	return usage.Used
+	return browser.Read[lingible.Balance](p.Person, http.MethodGet, "/user/usage", nil, http.StatusOK).DailyUsed
 }
 
 // proposes submits a term. It is open to votes if the meaning has two words; the platform looks at it before the
@@ -72,7 +66,7 @@ func (p person) proposes(term, meaning, example string) {
 	p.T.Helper()
 	p.Do(http.MethodPost, "/slang/submit", map[string]string{"slang_term": term, "meaning": meaning,
 		"example_usage": example}, http.StatusCreated)
-	suite.Target(p.T, "Lingible").Flush(p.T)
+	suite.Target(p.T).Flush(p.T)
 }
 
 // sections are the texts of the parts of a view, by their headings.

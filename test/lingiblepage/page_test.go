@@ -145,7 +145,7 @@ func TestPremium(t *testing.T) {
 	if got := sections(tab)["Yours"]; !strings.Contains(got, term) {
 		t.Errorf("got %q", got)
 	}
-	suite.Target(t, "Lingible").Flush(t)
+	suite.Target(t).Flush(t)
 	shows := func(state string) {
 		t.Helper()
 		tab.Show("/")
@@ -220,7 +220,7 @@ func TestNetworks(t *testing.T) {
 // setStatus gives the submissions of a term a status, past the platform.
 func setStatus(t *testing.T, term string, status lingible.SubmissionStatus) {
 	t.Helper()
-	target := platform.Local(suite.Target(t, "Lingible"))
+	target := platform.Local(suite.Target(t))
 	for _, item := range target.Items(t, "Submissions") {
 		if item["slang_term"] == term {
 			item["status"] = string(status)

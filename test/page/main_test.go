@@ -15,7 +15,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-var suite = browser.Suite{Options: run.Options{Stacks: []string{"*askahuman*"}, MaxInstances: 2}}
+var suite = browser.Suite{Options: run.Options{Stacks: []string{"*askahuman*"}, MaxInstances: 2},
+	Construct: "AskAHuman"}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
@@ -37,7 +38,7 @@ func open(t *testing.T, path string, options browser.Options) *browser.Tab {
 // target is the run, besides the page.
 func target(t testing.TB) *onesynthtest.Target {
 	t.Helper()
-	return suite.Target(t, "AskAHuman")
+	return suite.Target(t)
 }
 
 // question is a question, and the agent that asked it.

@@ -22,41 +22,17 @@ var everywhere = map[string]struct {
 	"DeadLetters": {
 		regexp.MustCompile(`^(AwsSolutions-SQS3|Serverless-SQSRedrivePolicy)$`), stack.takesFailures,
 	},
-	"Waits": {
-		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
-			return s.invokers(id) == invokers{api: true}
-		},
-	},
-	"Scheduled": {
-		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
-			return s.invokers(id) == invokers{schedule: true}
-		},
-	},
-	"OfStream": {
-		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
-			return s.invokers(id) == invokers{stream: true}
-		},
-	},
-	"OfQueue": {
-		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
-			return s.invokers(id) == invokers{queue: true}
-		},
-	},
+	"Waits":     {deadLetters, invokedBy(invokers{api: true})},
+	"Scheduled": {deadLetters, invokedBy(invokers{schedule: true})},
+	"OfStream":  {deadLetters, invokedBy(invokers{stream: true})},
+	"OfQueue":   {deadLetters, invokedBy(invokers{queue: true})},
 	"QueueMapping": {
 		regexp.MustCompile(`^Serverless-LambdaEventSourceMappingDestination$`), func(s stack, id, _ string) bool {
 			return s.redrives(s.template.Resources[id].Properties["EventSourceArn"])
 		},
 	},
-	"Seeds": {
-		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
-			return s.invokers(id) == invokers{seed: true}
-		},
-	},
-	"SignsUp": {
-		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool {
-			return s.invokers(id) == invokers{signUp: true}
-		},
-	},
+	"Seeds":   {deadLetters, invokedBy(invokers{seed: true})},
+	"SignsUp": {deadLetters, invokedBy(invokers{signUp: true})},
 	"TracingIsOff": {
 		regexp.MustCompile(`^Serverless-LambdaTracing$`), func(s stack, _, _ string) bool {
 			return !s.platform.Common().Tracing
@@ -114,6 +90,14 @@ var everywhere = map[string]struct {
 	"ThreatProtection": {
 		regexp.MustCompile(`^AwsSolutions-COG8$`), func(s stack, id, _ string) bool { return s.signsIn(id) },
 	},
+}
+
+// deadLetters is the rule about a function without a dead-letter queue.
+var deadLetters = regexp.MustCompile(`^Serverless-LambdaDLQ$`)
+
+// invokedBy reports whether these alone invoke a function.
+func invokedBy(by invokers) func(s stack, id, _ string) bool {
+	return func(s stack, id, _ string) bool { return s.invokers(id) == by }
 }
 
 // objects is the rule about a role that may use all objects below a prefix of a bucket.
@@ -185,27 +169,19 @@ func references(value any, id string) bool {
 	return text == id || text == id+".Arn"
 }
 
-// takesFailures reports whether a queue gets the failures of mappings, functions, schedules or rules.
+// failures are where resources name the queue of what they could not do, by type.
+var failures = map[string][]any{
+	"AWS::Lambda::EventSourceMapping": {"DestinationConfig", "OnFailure", "Destination"},
+	"AWS::Lambda::EventInvokeConfig":  {"DestinationConfig", "OnFailure", "Destination"},
+	"AWS::SQS::Queue":                 {"RedrivePolicy", "deadLetterTargetArn"},
+	"AWS::Scheduler::Schedule":        {"Target", "DeadLetterConfig", "Arn"},
+	"AWS::Events::Rule":               {"Targets", 0, "DeadLetterConfig", "Arn"},
+}
+
+// takesFailures reports whether a queue gets the failures of mappings, functions, queues, schedules or rules.
 func (s stack) takesFailures(queue, _ string) bool {
-	for _, kind := range []string{"AWS::Lambda::EventSourceMapping", "AWS::Lambda::EventInvokeConfig"} {
-		for _, r := range s.template.OfType(kind) {
-			if references(synthtest.At(r.Properties, "DestinationConfig", "OnFailure", "Destination"), queue) {
-				return true
-			}
-		}
-	}
-	for _, r := range s.template.OfType("AWS::SQS::Queue") {
-		if references(synthtest.At(r.Properties, "RedrivePolicy", "deadLetterTargetArn"), queue) {
-			return true
-		}
-	}
-	for _, r := range s.template.OfType("AWS::Scheduler::Schedule") {
-		if references(synthtest.At(r.Properties, "Target", "DeadLetterConfig", "Arn"), queue) {
-			return true
-		}
-	}
-	for _, r := range s.template.OfType("AWS::Events::Rule") {
-		if references(synthtest.At(r.Properties, "Targets", 0, "DeadLetterConfig", "Arn"), queue) {
+	for _, r := range s.template.Resources {
+		if at := failures[r.Type]; at != nil && references(synthtest.At(r.Properties, at...), queue) {
 			return true
 		}
 	}
@@ -231,20 +207,20 @@ func (s stack) invokers(function string) invokers {
 	for _, r := range s.template.OfType("AWS::ApiGatewayV2::Integration") {
 		by.api = by.api || references(r.Properties["IntegrationUri"], function)
 	}
-	failures := map[string]bool{} // by resource type
+	fails := map[string]bool{} // by resource type
 	for _, kind := range []string{"AWS::Lambda::EventSourceMapping", "AWS::Lambda::EventInvokeConfig"} {
 		for _, r := range s.template.OfType(kind) {
 			if references(r.Properties["FunctionName"], function) {
-				failures[kind] = synthtest.At(r.Properties, "DestinationConfig", "OnFailure", "Destination") != nil
+				fails[kind] = synthtest.At(r.Properties, "DestinationConfig", "OnFailure", "Destination") != nil
 				by.queue = by.queue || s.redrives(r.Properties["EventSourceArn"])
 			}
 		}
 	}
 	for _, r := range s.template.OfType("AWS::Scheduler::Schedule") {
 		by.schedule = by.schedule || references(synthtest.At(r.Properties, "Target", "Arn"), function) &&
-			failures["AWS::Lambda::EventInvokeConfig"]
+			fails["AWS::Lambda::EventInvokeConfig"]
 	}
-	by.stream = failures["AWS::Lambda::EventSourceMapping"]
+	by.stream = fails["AWS::Lambda::EventSourceMapping"]
 	for _, r := range s.template.OfType("AWS::Cognito::UserPool") {
 		by.signUp = by.signUp || references(synthtest.At(r.Properties, "LambdaConfig", "PostConfirmation"), function)
 	}

@@ -1,8 +1,10 @@
 package security
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -148,17 +150,6 @@ func (s stack) without(id string) stack {
 
 // mentions reports whether a reference in the value is to the resource.
 func mentions(value any, id string) bool {
-	switch value := value.(type) {
-	case string:
-		return value == id
-	case []any:
-		return slices.ContainsFunc(value, func(v any) bool { return mentions(v, id) })
-	case map[string]any:
-		for _, v := range value {
-			if mentions(v, id) {
-				return true
-			}
-		}
-	}
-	return false
+	text, err := json.Marshal(value)
+	return err != nil || strings.Contains(string(text), strconv.Quote(id))
 }

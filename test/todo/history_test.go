@@ -44,7 +44,7 @@ func TestHistory(t *testing.T) {
 	for i := range members {
 		all = append(all, newMember(h, newCaller(t, h.target), rand.New(rand.NewPCG(seed, uint64(i)))))
 	}
-	bad := newPoisoner(h.lake)
+	bad := newPoisoner()
 
 	done := make(chan struct{})
 	disturbed := make(chan error, 1)
@@ -64,11 +64,7 @@ func TestHistory(t *testing.T) {
 			}
 		})
 	}
-	living.Go(func() {
-		if err := bad.work(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
+	bad.work(t, h.lake)
 	living.Wait()
 	close(done)
 	must.OK(t, <-disturbed)

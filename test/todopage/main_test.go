@@ -4,18 +4,16 @@
 package todopage
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
 
-var suite = browser.Suite{Options: run.Options{Stacks: []string{"*todo*"}, MaxInstances: 2}}
+var suite = browser.Suite{Options: run.Options{Stacks: []string{"*todo*"}, MaxInstances: 2}, Construct: "Todo"}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
@@ -30,7 +28,7 @@ type person struct{ browser.Person }
 // someone is a person whom the platform does not know yet.
 func someone(t *testing.T) person {
 	t.Helper()
-	p := person{suite.Someone(t, "Todo")}
+	p := person{suite.Someone(t)}
 	p.API.IdempotencyKeys = true
 	return p
 }
@@ -68,25 +66,19 @@ func (p person) has(title string, fields ...string) task {
 	for at := 0; at < len(fields); at += 2 {
 		body[fields[at]] = fields[at+1]
 	}
-	return p.read(p.Do(http.MethodPost, "/api/v1/tasks", body, 201))
-}
-
-func (p person) read(body []byte) (one task) {
-	p.T.Helper()
-	must.OK(p.T, json.Unmarshal(body, &one))
-	return one
+	return browser.Read[task](p.Person, http.MethodPost, "/api/v1/tasks", body, 201)
 }
 
 func (p person) reads(id string) task {
-	return p.read(p.Do(http.MethodGet, "/api/v1/tasks/"+id, nil, 200))
+	p.T.Helper()
+	return browser.Read[task](p.Person, http.MethodGet, "/api/v1/tasks/"+id, nil, 200)
 }
 
 // tasks are all tasks of the person, the newest first.
 func (p person) tasks() []task {
 	p.T.Helper()
-	var list struct{ Tasks []task }
-	must.OK(p.T, json.Unmarshal(p.Do(http.MethodGet, "/api/v1/tasks?limit=100", nil, 200), &list))
-	return list.Tasks
+	type list struct{ Tasks []task }
+	return browser.Read[list](p.Person, http.MethodGet, "/api/v1/tasks?limit=100", nil, 200).Tasks
 }
 
 // day is so many days from today.
