@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -62,6 +64,11 @@ func TestRegions(t *testing.T) {
 		t.Helper()
 		app := onesynthtest.Suite{Platform: suite.Platform, App: "regionsapp", Arguments: arguments}
 		t.Cleanup(func() { app.Close() })
+		standby := map[bool]string{false: "second", true: "first"}[len(arguments) > 0]
+		template := string(must.Get(os.ReadFile(filepath.Join(app.Assembly(t), standby+".template.json")))(t))
+		if strings.Contains(template, `"State": "ENABLED"`) || !strings.Contains(template, `"State": "DISABLED"`) {
+			t.Errorf("the schedules of the standby %s are on", standby)
+		}
 		runner = must.Get(run.Start(context.WithoutCancel(t.Context()), run.Options{Assembly: app.Assembly(t),
 			Data: data, NoSchedules: true, WebhookEndpoints: []string{at.URL}}))(t)
 		t.Cleanup(runner.Close)

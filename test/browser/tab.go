@@ -137,6 +137,8 @@ func command[P, R any](one cdp.Command[P, R], parameters P) chromedp.Action[chro
 
 // hear collects what must not happen.
 func (tab *Tab) hear(event any) {
+	tab.mutex.Lock()
+	defer tab.mutex.Unlock()
 	wrong := ""
 	switch event := event.(type) {
 	case *runtime.EventExceptionThrown:
@@ -157,41 +159,26 @@ func (tab *Tab) hear(event any) {
 				event.Entry.URL)
 		}
 	case *network.EventRequestWillBeSent:
-		tab.mutex.Lock()
-		defer tab.mutex.Unlock()
 		if tab.asked != nil {
 			tab.asked[event.RequestID] = event.Request.URL
 		}
 	case *network.EventResponseReceivedExtraInfo:
-		tab.mutex.Lock()
-		defer tab.mutex.Unlock()
 		tab.answers = append(tab.answers, event)
 	case *serviceworker.EventWorkerRegistrationUpdated:
-		tab.mutex.Lock()
-		defer tab.mutex.Unlock()
 		for _, registration := range event.Registrations {
 			tab.worker = registration
 		}
 	case *backgroundservice.EventBackgroundServiceEventReceived:
-		tab.mutex.Lock()
-		defer tab.mutex.Unlock()
 		if event.BackgroundServiceEvent.EventName == "Push event completed" {
 			tab.pushed++
 		}
 	case *page.EventJavascriptDialogOpening:
 		wrong = "dialog: " + event.Message
 	}
-	if wrong == "" {
-		return
+	excused := func(text string) bool { return strings.Contains(wrong, text) }
+	if wrong != "" && !slices.ContainsFunc(tab.excused, excused) {
+		tab.wrong = append(tab.wrong, wrong)
 	}
-	tab.mutex.Lock()
-	defer tab.mutex.Unlock()
-	for _, text := range tab.excused {
-		if strings.Contains(wrong, text) {
-			return
-		}
-	}
-	tab.wrong = append(tab.wrong, wrong)
 }
 
 // Excuse expects errors with the text, such as that of a request which has to fail.
@@ -378,27 +365,21 @@ func (tab *Tab) Push(message string) {
 		command(backgroundservice.StartObserving, backgroundservice.StartObservingParams{Service: service}),
 		command(backgroundservice.SetRecording, backgroundservice.SetRecordingParams{Service: service,
 			ShouldRecord: true}))
-	handled := func() int {
+	heard := func() (worker *serviceworker.Registration, pushed int) {
 		tab.mutex.Lock()
 		defer tab.mutex.Unlock()
-		return tab.pushed
+		return tab.worker, tab.pushed
 	}
-	before := handled()
-	registered := func() *serviceworker.Registration {
-		tab.mutex.Lock()
-		defer tab.mutex.Unlock()
-		return tab.worker
-	}
-	var worker *serviceworker.Registration
+	worker, before := heard()
 	wait.Until(tab.t, "the page has a service worker", func() (any, bool) {
-		worker = registered()
+		worker, _ = heard()
 		return worker != nil, worker != nil
 	}, wait.On(tab))
 	origin := Evaluate[string](tab, "location.origin")
 	tab.do(command(serviceworker.DeliverPushMessage,
 		serviceworker.DeliverPushMessageParams{Origin: origin, RegistrationID: worker.RegistrationID, Data: message}))
 	wait.Until(tab.t, "the service worker handles the message", func() (any, bool) {
-		now := handled()
+		_, now := heard()
 		return now, now > before
 	}, wait.On(tab))
 }

@@ -1,18 +1,15 @@
 package console
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/onesynth-cdk/onesynth/internal/must"
-	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/fcm"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
@@ -22,37 +19,6 @@ const (
 	script = `<script>alert(2)</script>`
 )
 
-// push sends a message to a device through the run's inbox, as a function would.
-func push(t *testing.T, runner *run.Runner, device, title, body string) {
-	t.Helper()
-	text := must.Get(runtest.Of(runner).ServiceAccount())(t)
-	var account struct {
-		Email string `json:"client_email"`
-		Key   string `json:"private_key"`
-		URI   string `json:"token_uri"`
-	}
-	must.OK(t, json.Unmarshal([]byte(text), &account))
-	key := must.Get(jwt.ParseRSAPrivateKeyFromPEM([]byte(account.Key)))(t)
-	signed := must.Get(jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims{
-		"iss": account.Email, "aud": account.URI, "iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix(),
-		"scope": "https://www.googleapis.com/auth/firebase.messaging",
-	}).SignedString(key))(t)
-	response := must.Get(http.PostForm(account.URI,
-		url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {signed}}))(t)
-	defer response.Body.Close()
-	var token struct {
-		Access string `json:"access_token"`
-	}
-	must.OK(t, json.NewDecoder(response.Body).Decode(&token))
-	message := must.Get(json.Marshal(map[string]any{
-		"message": map[string]any{"token": device, "notification": map[string]string{"title": title, "body": body},
-			"data": map[string]string{"kind": "sample"}}}))(t)
-	if status, err := call(t, http.MethodPost, runtest.Of(runner).PushURL()+"/v1/projects/local/messages:send",
-		token.Access, string(message)); err != nil || status != http.StatusOK {
-		t.Fatalf("got %d, %v", status, err)
-	}
-}
-
 // What strangers stored is text, in every view.
 func TestStrangersTexts(t *testing.T) {
 	runner, _ := suite.Start(t)
@@ -61,7 +27,8 @@ func TestStrangersTexts(t *testing.T) {
 	on := runtest.Of(runner)
 	queue := on.Queues()[0]
 	must.OK(t, errors.Join(on.Purge(queue), on.Send(queue, `{"text": "`+image+script+`"}`, nil)))
-	push(t, runner, "device-"+script, image, script)
+	pushes := must.Get(fcm.New([]byte(must.Get(on.ServiceAccount())(t)), on.PushURL(), nil))(t)
+	must.OK(t, pushes.Send(t.Context(), askahuman.PushMessage{Token: "device-" + script, Title: image, Body: script}))
 	bucket := on.Buckets()[0]
 	for key, content := range map[string]string{"strangers/" + image +
 		".html": "<!doctype html><script>alert(3)</script>", "strangers/" + strings.Repeat("long", 60): "text"} {
