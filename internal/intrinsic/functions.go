@@ -204,10 +204,11 @@ func subnets(arguments []string) ([]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; %s", err, usage)
 	}
-	count, countErr := strconv.Atoi(arguments[1])
-	bits, bitsErr := strconv.Atoi(arguments[2])
+	// A text that is no number is 0, and a number that is too large is out of range as well.
+	count, _ := strconv.Atoi(arguments[1])
+	bits, _ := strconv.Atoi(arguments[2])
 	length := whole.Addr().BitLen() - bits
-	if errors.Join(countErr, bitsErr) != nil || count < 1 || count > 256 || bits < 1 || length < whole.Bits() {
+	if count < 1 || count > 256 || bits < 1 || length < whole.Bits() {
 		return nil, errors.New(usage)
 	}
 	if exponent := length - whole.Bits(); exponent < 8 && count > 1<<exponent {

@@ -88,6 +88,8 @@ func TestValue(t *testing.T) {
 		"no mapping": {`{"Fn::FindInMap": ["Sizes", "dev", "memory"]}`,
 			`{"Fn::FindInMap": ["Sizes", "dev", "memory"]}`, "no such entry"},
 		"cidr":              {`{"Fn::Cidr": ["10.0.0.0/16", 2, 8]}`, `["10.0.0.0/24", "10.0.1.0/24"]`, ""},
+		"many blocks":       {`{"Fn::Cidr": ["10.0.0.0/16", 257, 8]}`, `{"Fn::Cidr": ["10.0.0.0/16", 257, 8]}`, "1 to"},
+		"a large block":     {`{"Fn::Cidr": ["10.0.0.0/16", 1, 17]}`, `{"Fn::Cidr": ["10.0.0.0/16", 1, 17]}`, "1 to"},
 		"property left out": {`{"a": {"Ref": "AWS::NoValue"}, "b": 1}`, `{"b": 1}`, ""},
 		"beside other keys": {`{"Fn::Sub": "x", "b": {"Ref": "Stage"}}`, `{"Fn::Sub": "x", "b": "prod"}`,
 			"stands alone"},
