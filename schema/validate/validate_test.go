@@ -177,6 +177,10 @@ func TestWire(t *testing.T) {
 			t.Errorf("%s: got %+v and %q", name, got, wrong)
 		}
 	}
+	if got := validate.Refused(413, "body", validate.Constraint{}, "it is too long"); got.Status != 413 ||
+		got.Error() != "it is too long" || got.Problems[0].Field != "body" {
+		t.Errorf("got %+v", got)
+	}
 }
 
 // A text is blank if all of its characters are invisible, also those that Unicode calls letters, marks or symbols.
