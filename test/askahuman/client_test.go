@@ -60,11 +60,6 @@ func (a agent) list(t testing.TB) askahuman.AgentQuestionList {
 	return platform.Call(t, a, askahuman.ListQuestions, askahuman.AgentListParams{})
 }
 
-func (a agent) close(t testing.TB, id string) {
-	t.Helper()
-	platform.Call(t, a, askahuman.CloseQuestion, askahuman.QuestionParams{ID: id})
-}
-
 // delivery is how far the webhook of a question is.
 func delivery(of askahuman.QuestionWithResponses) string {
 	return string(askahuman.Or(of.Webhook, askahuman.Delivery{}).State)

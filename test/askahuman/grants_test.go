@@ -27,7 +27,7 @@ func uses(t testing.TB, of *platform.Target) {
 	open, delivered := asker.ask(t, textQuestion(50)).QuestionID,
 		asker.ask(t, on.on("delivered", textQuestion(1))).QuestionID
 	answer(t, one, textAnswer(asker.ask(t, textQuestion(1)).QuestionID)) // the last one
-	asker.close(t, delivered)
+	platform.Call(t, asker, askahuman.CloseQuestion, askahuman.QuestionParams{ID: delivered})
 	asker.question(t, delivered)
 	onesynthtest.Call(t, asker, askahuman.ListQuestions, askahuman.AgentListParams{Status: "OPEN"}, schema.None{})
 	for _, call := range []struct {
@@ -113,7 +113,8 @@ func (p *target) failWebhooks(t testing.TB, asker agent) {
 	p.Flush(t)
 	before := tried()
 	must.OK(t, runner.FailWebhooks("/grants", true))
-	asker.close(t, asker.ask(t, p.on("grants", textQuestion(1))).QuestionID)
+	asked := asker.ask(t, p.on("grants", textQuestion(1)))
+	platform.Call(t, asker, askahuman.CloseQuestion, askahuman.QuestionParams{ID: asked.QuestionID})
 	p.Flush(t)
 	must.OK(t, runner.Send(deliveries()[0].Queue, "no webhook", nil))
 	wait.Until(t, "the webhook has failed, and the other message is given up", func() (any, bool) {

@@ -102,7 +102,7 @@ func TestRegions(t *testing.T) {
 	state := func(id string) func() string { return func() string { return delivery(asker.question(t, id)) } }
 	answered, closed := ask("/up"), ask("/down")
 	answer(t, answers, textAnswer(answered))
-	asker.close(t, closed)
+	platform.Call(t, asker, askahuman.CloseQuestion, askahuman.QuestionParams{ID: closed})
 	wait.For(t, "the state of the webhook", "delivered", state(answered), wait.On(first))
 	wait.Until(t, "an attempt at the other webhook fails", func() (any, bool) {
 		got := asker.question(t, closed).Webhook
@@ -155,6 +155,6 @@ func TestRegions(t *testing.T) {
 		}
 	}
 	// What happens now is the second region's.
-	asker.close(t, ask("/new"))
+	platform.Call(t, asker, askahuman.CloseQuestion, askahuman.QuestionParams{ID: ask("/new")})
 	wait.For(t, "webhooks of a new question", 1, func() int { return receiver.times("/new") }, wait.On(second))
 }

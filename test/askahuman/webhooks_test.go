@@ -106,7 +106,7 @@ func TestWebhookIsTriedOnAnEmulator(t *testing.T) {
 	question := textQuestion(1)
 	host := onesynthtest.Unique("endpoint") + ".invalid"
 	question.CallbackURL = new("https://" + host + "/")
-	asker.close(t, asker.ask(t, question).QuestionID)
+	platform.Call(t, asker, askahuman.CloseQuestion, askahuman.QuestionParams{ID: asker.ask(t, question).QuestionID})
 	configuration := must.Get(config.LoadDefaultConfig(t.Context()))(t)
 	logs := cloudwatchlogs.NewFromConfig(configuration)
 	groups := must.Get(logs.DescribeLogGroups(t.Context(), &cloudwatchlogs.DescribeLogGroupsInput{}))(t)
@@ -145,7 +145,7 @@ func TestWebhooksComeAgain(t *testing.T) {
 	var asked []string
 	for range questions {
 		asked = append(asked, asker.ask(t, target.on("down", textQuestion(1))).QuestionID)
-		asker.close(t, asked[len(asked)-1])
+		platform.Call(t, asker, askahuman.CloseQuestion, askahuman.QuestionParams{ID: asked[len(asked)-1]})
 		for _, name := range []string{"WebhookQueuer", "WebhookSender"} {
 			_, _ = target.Run.Kill(target.Function(t, name))
 		}

@@ -138,14 +138,14 @@ func (described) AskAHuman() Measured {
 // identify makes the client an agent and a person, at a loopback address that no other client has.
 func identify(c *caller, addresses *atomic.Uint32) error {
 	for _, name := range []string{agent, person} {
-		if !c.knows(name) {
+		if c.known[name] == nil {
 			c.known[name] = "bench-" + rand.Text()
 		}
 	}
 	c.header.Set(askahuman.AgentHeader, c.known[agent].(string))
 	c.header.Set(person, c.known[person].(string))
 	c.header.Set("Accept", "application/json, text/event-stream") // as the Model Context Protocol has it
-	if c.knows(address) {
+	if c.known[address] != nil {
 		return nil
 	}
 	c.http.CloseIdleConnections()
@@ -184,7 +184,7 @@ func toolAnswered(_ context.Context, _ *caller, reply client.Reply) error {
 // unsubscribe ends the subscription, and makes the client another person.
 func unsubscribe(ctx context.Context, c *caller) error {
 	var err error
-	if c.knows("subscription_id") {
+	if c.known["subscription_id"] != nil {
 		err = c.call(ctx, askahuman.Unsubscribe)
 	}
 	c.forget(person)

@@ -47,8 +47,6 @@ func newCaller(run *Run, of *Measured, route Route) *caller {
 		counts: map[string]int{}, operators: map[string]string{}}
 }
 
-func (c *caller) knows(name string) bool { return c.known[name] != nil }
-
 // forget forgets names, and what is theirs.
 func (c *caller) forget(names ...string) {
 	for _, name := range names {
@@ -65,7 +63,7 @@ func (c *caller) forget(names ...string) {
 
 // asUser makes the client a user, unless it is one.
 func asUser(ctx context.Context, c *caller) error {
-	if c.knows("sub") {
+	if c.known["sub"] != nil {
 		return nil
 	}
 	name := "bench-" + rand.Text()
@@ -118,13 +116,13 @@ func (c *caller) need(ctx context.Context, names ...string) error {
 	for _, name := range names {
 		times[name]++
 		maker, ok := c.of.makers[name]
-		if !ok || c.knows(name) && (times[name] == 1 || len(c.made[name]) >= times[name]) {
+		if !ok || c.known[name] != nil && (times[name] == 1 || len(c.made[name]) >= times[name]) {
 			continue
 		}
 		if err := c.call(ctx, maker); err != nil {
 			return err
 		}
-		if !c.knows(name) {
+		if c.known[name] == nil {
 			return fmt.Errorf("%s answers without %s", maker.Describe().ID, name)
 		}
 	}

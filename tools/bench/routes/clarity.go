@@ -23,7 +23,7 @@ func (described) Clarity() Measured {
 		return given{"scenarioId": scenario, "answers": answers(n)[:1], "status": clarity.InProgress}
 	}
 	profile := func(ctx context.Context, c *caller) error {
-		if c.knows("attemptId") {
+		if c.known["attemptId"] != nil {
 			return nil
 		}
 		return c.do(ctx, Route{Operation: clarity.CreateAttempt.Describe(), then: profiled})
@@ -81,7 +81,7 @@ func answers(n int) (list clarity.GivenAnswers) {
 
 // evaluated checks that an attempt was evaluated at once.
 func evaluated(_ context.Context, c *caller, _ client.Reply) (err error) {
-	if !c.knows("evaluation") {
+	if c.known["evaluation"] == nil {
 		err = fmt.Errorf("attempt %v was not evaluated", c.known["attemptId"])
 	}
 	return err

@@ -91,7 +91,7 @@ func NewWord() string {
 // needSubmission submits a term as another user, unless there is one to vote on, and waits until it
 // is judged.
 func needSubmission(ctx context.Context, c *caller) error {
-	if c.knows("submission_id") {
+	if c.known["submission_id"] != nil {
 		return nil
 	}
 	other := newCaller(c.run, c.of, Route{})

@@ -13,14 +13,11 @@ import (
 )
 
 // Sample returns a body of an operation, with what is given. Of the rest it has what the operation requires: what is
-// known by that name, and otherwise the example of the contract, or its first value. It is nil if requests have no
-// body, and what is given if the body is no struct.
+// known by that name, and otherwise the example of the contract, or its first value. If the body is no struct, it is
+// what is given.
 func Sample(d schema.Description, given, known map[string]any) (map[string]any, error) {
 	fields := fieldsOf(d.Body())
-	switch {
-	case d.Body() == nil:
-		return nil, nil
-	case fields == nil:
+	if fields == nil {
 		return given, nil
 	}
 	body := map[string]any{}

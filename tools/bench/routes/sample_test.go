@@ -35,7 +35,7 @@ func TestSample(t *testing.T) {
 			map[string]any{"min_responses": 50, "prompt": prompt, "type": "text"}, ""},
 		"the only value that there is": {askahuman.HideOpenOfAgent, nil, map[string]any{"agent_id": "a", "hidden": 1},
 			map[string]any{"agent_id": "a", "hidden": true}, ""},
-		"no body": {askahuman.Unsubscribe, map[string]any{"text": "a"}, nil, nil, ""},
+		"no body": {askahuman.Unsubscribe, nil, nil, nil, ""},
 		"no example": {schema.Operation[schema.None, unknown, schema.None]{ID: "make"}, nil, nil, nil,
 			"make: the contract has no example of name: give it one"},
 		"a number and a pointer": {schema.Operation[schema.None, *unknown, schema.None]{ID: "make"},
