@@ -42,12 +42,12 @@ func TestDeletedAccount(t *testing.T) {
 	platform.Call(t, other, lingible.VoteForSubmission, lingible.SubmissionParams{ID: ours})
 	submit(t, one, proposal()) // approved: it stays in the lexicon
 	for i := range 30 {
-		translate(t, one, fmt.Sprintf("no cap, number %d", i))
+		platform.Post(t, one, lingible.Translate, lingible.TranslationInput{Text: fmt.Sprintf("no cap, number %d", i)})
 	}
 	q := platform.Call(t, one, lingible.AskQuestion, lingible.QuestionParams{})
 	onesynthtest.Call(t, one, lingible.AnswerQuestion, schema.None{},
 		lingible.QuizSelection{SessionID: q.SessionID, QuestionID: q.ID, Selected: "a"})
-	leave(t, one)
+	platform.Post(t, one, lingible.DeleteUser, lingible.AccountDeletion{Confirmation: "DELETE"})
 	cleaner, kills := on.Function(t, "AccountCleaner"), 0
 	left := func() (found []string) {
 		for name := range on.Tables {

@@ -18,11 +18,6 @@ func newPremium(t testing.TB, on *target) platform.Caller {
 	return c
 }
 
-func translate(t testing.TB, c platform.Caller, text string) lingible.ChargedTranslation {
-	t.Helper()
-	return platform.Post(t, c, lingible.Translate, lingible.TranslationInput{Text: text})
-}
-
 // proposal is a valid submission of a term that no lexicon has.
 func proposal() lingible.Proposal {
 	term := routes.NewWord()
@@ -57,10 +52,4 @@ func submit(t testing.TB, c platform.Caller, p lingible.Proposal) lingible.Submi
 		return made, false
 	})
 	return made
-}
-
-// leave deletes the user's account.
-func leave(t testing.TB, c platform.Caller) {
-	t.Helper()
-	platform.Post(t, c, lingible.DeleteUser, lingible.AccountDeletion{Confirmation: "DELETE"})
 }

@@ -17,7 +17,7 @@ import (
 func uses(t testing.TB, of *platform.Target) {
 	on := &target{of}
 	one, gone := newPremium(t, on), newPremium(t, on)
-	translate(t, one, "it looks sus") // a use that is counted
+	platform.Post(t, one, lingible.Translate, lingible.TranslationInput{Text: "it looks sus"}) // a use that is counted
 	for _, path := range []string{"/trending?category=slang", "/quiz/question?category=food", "/"} {
 		platform.Succeeded(t, one.Try(t, http.MethodGet, path, nil))
 	}
@@ -30,10 +30,10 @@ func uses(t testing.TB, of *platform.Target) {
 	on.RunSchedule(t, "RevalidatorSchedule")
 	on.RunSchedule(t, "TrendingJobSchedule")
 	// Who leaves has voted, and others have voted for their term.
-	translate(t, gone, "no cap")
+	platform.Post(t, gone, lingible.Translate, lingible.TranslationInput{Text: "no cap"})
 	platform.Call(t, gone, lingible.VoteForSubmission, lingible.SubmissionParams{ID: on.store(t, "validated")})
 	platform.Call(t, one, lingible.VoteForSubmission, lingible.SubmissionParams{ID: submit(t, gone, weak()).ID})
-	leave(t, gone)
+	platform.Post(t, gone, lingible.DeleteUser, lingible.AccountDeletion{Confirmation: "DELETE"})
 	on.Flush(t)
 	must.OK(t, suite.Seed(t, of))
 }

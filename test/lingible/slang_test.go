@@ -27,7 +27,7 @@ func TestSubmission(t *testing.T) {
 		t.Errorf("got %v; want it rejected", bad)
 	}
 	wait.Until(t, "the term is in the language", func() (any, bool) {
-		got := translate(t, free, "a "+term+" day")
+		got := platform.Post(t, free, lingible.Translate, lingible.TranslationInput{Text: "a " + term + " day"})
 		return got, got.Confidence > 0.9
 	}, wait.On(on))
 	if on.Run == nil {
