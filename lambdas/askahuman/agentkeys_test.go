@@ -33,9 +33,7 @@ func TestAgentKeys(t *testing.T) {
 	issue := func(agent string) (string, askahuman.AgentKey) {
 		t.Helper()
 		key, kept, err := keys.Issue(ctx, agent)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if !keyForm.MatchString(key) || kept.Hash != askahuman.HashAgentKey(key) || len(kept.ID()) != 12 ||
 			len(key) > askahuman.MaxAgentIDLength {
 			t.Fatalf("got key %q, kept as %+v", key, kept)
@@ -161,9 +159,7 @@ func TestMarkFails(t *testing.T) {
 			var told error
 			keys := &AgentKeys{DB: tables.DB, Unmarked: func(_ context.Context, err error) { told = err }}
 			key, _, err := keys.Issue(t.Context(), "ann")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			tables.Recorder.Faults(func(operation schema.Action) error {
 				if operation != schema.UpdateItem {
 					return nil
@@ -207,9 +203,7 @@ func TestMarkAndRevokeAtOnce(t *testing.T) {
 	ctx := t.Context()
 	keys := &AgentKeys{DB: dynamotest.Open(t, askahuman.AgentKeys()).DB, Clock: func() time.Time { return noon }}
 	_, key, err := keys.Issue(ctx, "ann")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var marks atomic.Int32
 	var group sync.WaitGroup
 	for range 16 {
@@ -273,13 +267,9 @@ func TestAgentKeyReads(t *testing.T) {
 	now := noon
 	keys := &AgentKeys{DB: tables.DB, Clock: func() time.Time { return now }}
 	good, _, err := keys.Issue(ctx, "agent")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	revoked, kept, err := keys.Issue(ctx, "agent")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	must.Get(keys.Revoke(ctx, kept.ID()))(t)
 	read := []schema.Action{schema.GetItem}
 	for _, test := range []struct {

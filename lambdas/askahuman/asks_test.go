@@ -13,6 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -58,9 +59,7 @@ func TestAsksRace(t *testing.T) {
 	var questions []askahuman.Question
 	for cursor, more := "", true; more; more = cursor != "" {
 		page, next, err := asks.List(t.Context(), "racer", askahuman.StatusOpen, 20, cursor)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		questions, cursor = append(questions, page...), next
 	}
 	counted := 0

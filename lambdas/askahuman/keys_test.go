@@ -8,6 +8,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
@@ -29,9 +30,7 @@ func TestCreateQuestionUnderClaim(t *testing.T) {
 	begin := func() (*idempotency.Claim, *idempotency.Response) {
 		t.Helper()
 		claim, replay, err := keys.Begin(ctx, agent, key, []byte("request"), time.Second)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return claim, replay
 	}
 	stored := func(q askahuman.Question) bool {

@@ -81,7 +81,7 @@ func TestRunWithManyDue(t *testing.T) {
 					made, known)
 			}
 			for i := range people {
-				mustStoreSubscription(t, store, fmt.Sprint("token", i))
+				must.Get(storedSubscription(t.Context(), store, subscriptionFor(fmt.Sprint("token", i))))(t)
 			}
 			report, made = run("30 people", Notifier{Push: push.Send})
 			// A run may claim a few questions more before it sees that nobody is left, and give them back. Of writes
@@ -106,11 +106,6 @@ func TestRunWithManyDue(t *testing.T) {
 	}
 }
 
-func mustStoreSubscription(t *testing.T, store *Service, token string) {
-	t.Helper()
-	must.Get(storedSubscription(t.Context(), store, subscriptionFor(token)))(t)
-}
-
 // Overdue questions, also those whose retention has ended, do not keep a run from notifying of the others.
 func TestRunWithManyOverdue(t *testing.T) {
 	t.Parallel()
@@ -119,7 +114,7 @@ func TestRunWithManyOverdue(t *testing.T) {
 	now := start.Add(72 * time.Hour)
 	store := &Service{DB: tables.DB, Clock: func() time.Time { return now }}
 	storeQuestions(t, tables, overdue, start.Add(time.Hour))
-	mustStoreSubscription(t, store, "token")
+	must.Get(storedSubscription(t.Context(), store, subscriptionFor("token")))(t)
 	q := newQuestion("agent", 1)
 	q.DueAt, q.Deadline, q.ExpiresAt = now, wire.Time(now.Add(time.Hour)), now.Add(25*time.Hour)
 	must.OK(t, store.createQuestion(t.Context(), q))
@@ -144,7 +139,7 @@ func TestReadsOfRuns(t *testing.T) {
 	now := start.Add(time.Minute)
 	store := &Service{DB: tables.DB, Clock: func() time.Time { return now }}
 	for i := range 2 * samplesPerPlace * peoplePerAnswer * 5 {
-		mustStoreSubscription(t, store, fmt.Sprint("token", i))
+		must.Get(storedSubscription(t.Context(), store, subscriptionFor(fmt.Sprint("token", i))))(t)
 	}
 	read := func() float64 {
 		tables.Recorder.Requests()

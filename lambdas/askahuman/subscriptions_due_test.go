@@ -393,11 +393,6 @@ func asked(t *testing.T, s *platform) string {
 	return q.ID
 }
 
-func mustMark(t *testing.T, s *platform, personHash, questionID string, claimedAt time.Time) {
-	t.Helper()
-	must.OK(t, s.notifying.markNotified(t.Context(), personHash, questionID, claimedAt))
-}
-
 // wantRefused tries a claim on a subscription that is due, and checks that it is refused.
 func wantRefused(t *testing.T, s *platform, id string, now time.Time) {
 	t.Helper()
@@ -416,7 +411,7 @@ func TestMarkNotified(t *testing.T) {
 	subscription := mustSubscribe(t, s, subscriptionAt("token", person(0), ten))
 	first, second := asked(t, s), asked(t, s)
 	mustClaim(t, s, subscription.ID, first, ten)
-	mustMark(t, s, person(0), first, ten)
+	must.OK(t, s.notifying.markNotified(t.Context(), person(0), first, ten))
 	wantNotified(t, s, first, person(0), ten)
 	wantNotified(t, s, first, person(1), time.Time{})
 	wantNotified(t, s, second, person(0), time.Time{})
@@ -426,7 +421,7 @@ func TestMarkNotified(t *testing.T) {
 	mustClaim(t, s, subscription.ID, second, later)
 	wantNotified(t, s, first, person(0), ten)
 	wantNotified(t, s, second, person(0), time.Time{})
-	mustMark(t, s, person(0), second, later)
+	must.OK(t, s.notifying.markNotified(t.Context(), person(0), second, later))
 	wantNotified(t, s, first, person(0), time.Time{})
 	wantNotified(t, s, second, person(0), later)
 }
@@ -449,7 +444,7 @@ func TestClaimSubscriptionPerson(t *testing.T) {
 	wantRefused(t, s, often.ID, ten.Add(5*time.Minute-time.Millisecond))
 	wantDue(t, s, ten, often.ID, other.ID)
 	// Once it is sent, it counts.
-	mustMark(t, s, person(0), question, ten)
+	must.OK(t, s.notifying.markNotified(t.Context(), person(0), question, ten))
 	wantRefused(t, s, often.ID, ten)
 	wantDue(t, s, ten.Add(5*time.Minute-time.Millisecond), other.ID)
 	if got := due(t, s, ten.Add(5*time.Minute))[often.ID].LastNotifiedAt; !got.Equal(ten) {
@@ -460,7 +455,7 @@ func TestClaimSubscriptionPerson(t *testing.T) {
 	// The shortest interval is the person's, each device keeps its own.
 	second := ten.Add(5 * time.Minute)
 	mustClaim(t, s, often.ID, question, second)
-	mustMark(t, s, person(0), question, second)
+	must.OK(t, s.notifying.markNotified(t.Context(), person(0), question, second))
 	wantRefused(t, s, seldom.ID, ten.Add(time.Hour))
 	wantDue(t, s, second.Add(time.Hour-time.Millisecond), often.ID, other.ID)
 
@@ -531,7 +526,7 @@ func TestReleaseSubscription(t *testing.T) {
 		// A release does not undo the claim of another moment.
 		must.OK(t, s.notifying.releaseSubscription(t.Context(), before, at.Add(-time.Minute)))
 		wantRefused(t, s, subscription.ID, at)
-		mustMark(t, s, person(0), sent, at)
+		must.OK(t, s.notifying.markNotified(t.Context(), person(0), sent, at))
 		wantRefused(t, s, subscription.ID, at)
 		wantDue(t, s, at.Add(29*time.Minute))
 	}

@@ -21,9 +21,7 @@ func TestKeys(t *testing.T) {
 	begin := func() (*idempotency.Claim, *idempotency.Response) {
 		t.Helper()
 		claim, kept, err := keys.Begin(t.Context(), "ann", "a key", []byte("request"), time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return claim, kept
 	}
 	claim, kept := begin()

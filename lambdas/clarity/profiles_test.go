@@ -15,6 +15,7 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity/profiletest"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
@@ -145,9 +146,7 @@ func TestAddProfileToHalfAChain(t *testing.T) {
 			read := func() (items []dynamo.Item) {
 				for item, err := range db.Items(t.Context(), "GetLatestProfile",
 					dynamo.Query{Values: []any{name, "#"}}) {
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, err)
 					items = append(items, item)
 				}
 				return items

@@ -69,9 +69,7 @@ func TestWriteUnits(t *testing.T) {
 		ledger := w.Tables.Writes(t, func() {
 			claim, _, err := service.Keys(w.DB).Begin(t.Context(), "ann", test.name, []byte("request"),
 				idempotency.Deferred)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			ctx := idempotency.WithClaim(t.Context(), claim, func(any) (idempotency.Response, error) {
 				return idempotency.Response{Status: 201, Body: []byte(strings.Repeat("x", 500))}, nil
 			})

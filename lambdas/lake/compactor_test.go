@@ -28,11 +28,6 @@ func write(t testing.TB, m *memory, changes ...change) {
 	}
 }
 
-func compacted(t testing.TB, c *Compactor) Report {
-	t.Helper()
-	return must.Get(c.Run(t.Context()))(t)
-}
-
 func ids(rows []taskRow) []string {
 	var all []string
 	for _, r := range rows {
@@ -59,7 +54,7 @@ func TestCompactMany(t *testing.T) {
 	var out bytes.Buffer
 	c.Metrics = &kit.Metrics{Namespace: "Onesynth/lake", Writer: &out}
 	c.Log = slog.New(slog.NewTextHandler(&out, nil))
-	report := compacted(t, c)
+	report := must.Get(c.Run(t.Context()))(t)
 	if report.Partitions != 1 || report.ObjectsBefore != len(changes) || report.ObjectsAfter != 1 ||
 		report.Duplicates != 0 {
 		t.Errorf("report: %+v", report)
@@ -69,7 +64,7 @@ func TestCompactMany(t *testing.T) {
 		t.Errorf("metrics and log: %s", &out)
 	}
 	out.Reset()
-	compacted(t, c)
+	must.Get(c.Run(t.Context()))(t)
 	if got := metricstest.Sums(t, out.String()); len(got) > 0 {
 		t.Errorf("a run with nothing to merge reported %v", got)
 	}
@@ -81,7 +76,8 @@ func TestCompactMany(t *testing.T) {
 		t.Errorf("rows: %v", ids(rows))
 	}
 	before := maps.Clone(m.objects)
-	if again := compacted(t, c); again != (Report{}) || !maps.EqualFunc(before, m.objects, bytes.Equal) {
+	if again := must.Get(c.Run(t.Context()))(t); again != (Report{}) ||
+		!maps.EqualFunc(before, m.objects, bytes.Equal) {
 		t.Errorf("a second run: %+v", again)
 	}
 }
@@ -95,8 +91,8 @@ func TestCompactRepeats(t *testing.T) {
 	}
 	second := newMemory()
 	maps.Copy(second.objects, first.objects)
-	compacted(t, compactorOf(t, first))
-	compacted(t, compactorOf(t, second))
+	must.Get(compactorOf(t, first).Run(t.Context()))(t)
+	must.Get(compactorOf(t, second).Run(t.Context()))(t)
 	if len(first.objects) != 1 || !maps.EqualFunc(first.objects, second.objects, bytes.Equal) {
 		t.Errorf("%v and %v differ", keysOf(first), keysOf(second))
 	}
@@ -116,7 +112,7 @@ func TestCompactFull(t *testing.T) {
 	c := compactorOf(t, m)
 	c.target = 5000
 	c.tables["task"].rowGroup = 2000
-	report := compacted(t, c)
+	report := must.Get(c.Run(t.Context()))(t)
 	if report.ObjectsAfter < 3 || report.Rows != 100 {
 		t.Fatalf("report: %+v", report)
 	}
@@ -152,7 +148,7 @@ func TestCompactFull(t *testing.T) {
 		t.Error("a run that could read nothing is no error")
 	}
 	m.before = nil
-	report = compacted(t, c)
+	report = must.Get(c.Run(t.Context()))(t)
 	metricstest.Complete(t, reported.String(), schema.MetricsOf("compactor", schema.LakeMetrics()))
 	if report.Duplicates != 57+1 || report.Rows != 1 {
 		t.Errorf("report: %+v", report)
@@ -183,18 +179,18 @@ func TestCompactLeftover(t *testing.T) {
 	m := newMemory()
 	write(t, m, insert("e1", "1", "1", nil), insert("e2", "2", "1", nil))
 	c := compactorOf(t, m)
-	compacted(t, c)
+	must.Get(c.Run(t.Context()))(t)
 	old := maps.Clone(m.objects)
 	for _, content := range old {
 		c.target = int64(len(content)) + 1
 	}
 	write(t, m, insert("e3", "3", "1", item{"title": text(strings.Repeat("abc", 100)), "description": text("longer")}))
-	compacted(t, c)
+	must.Get(c.Run(t.Context()))(t)
 	if len(m.objects) != 1 {
 		t.Fatalf("objects: %v", keysOf(m))
 	}
 	maps.Copy(m.objects, old)
-	report := compacted(t, c)
+	report := must.Get(c.Run(t.Context()))(t)
 	if len(m.objects) != 1 || report.ObjectsAfter != 1 {
 		t.Errorf("objects: %v, report: %+v", keysOf(m), report)
 	}
@@ -303,7 +299,7 @@ func TestCompactOlderObjects(t *testing.T) {
 	w.Log = slog.New(slog.DiscardHandler)
 	must.OK(t, w.Handle(t.Context(), batchOf(t, insert("e1", "1", "1", nil))))
 	write(t, m, insert("e2", "2", "1", nil))
-	compacted(t, compactorOf(t, m))
+	must.Get(compactorOf(t, m).Run(t.Context()))(t)
 	rows := rowsOf[taskRow](t, m, "task")
 	if len(m.objects) != 1 || len(rows) != 2 || rows[0].Status != nil || *rows[0].Title != "a" ||
 		*rows[1].Status != "pending" {
@@ -342,7 +338,7 @@ func TestCompactValues(t *testing.T) {
 	slices.SortFunc(before, func(a, b taskRow) int { return strings.Compare(a.EventID, b.EventID) })
 	c := compactorOf(t, m)
 	c.tables["task"].rowGroup = 200_000
-	compacted(t, c)
+	must.Get(c.Run(t.Context()))(t)
 	after := rowsOf[taskRow](t, m, "task")
 	if len(m.objects) != 1 || len(after) != len(before) {
 		t.Fatalf("%d rows in %v", len(after), keysOf(m))
@@ -384,7 +380,7 @@ func TestCompactDeadline(t *testing.T) {
 		t.Errorf("report: %+v, %v", report, err)
 	}
 	heal(m)
-	if report := compacted(t, compactorOf(t, m)); report.Unfinished || len(m.objects) != 1 {
+	if report := must.Get(compactorOf(t, m).Run(t.Context()))(t); report.Unfinished || len(m.objects) != 1 {
 		t.Errorf("report: %+v", report)
 	}
 }

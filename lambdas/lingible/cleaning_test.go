@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ownership/ownershiptest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
@@ -31,21 +32,14 @@ func (m *moderated) naming(text string) []string {
 // of votes is wrong.
 func (m *moderated) wrongVotes() (found []string) {
 	there := map[string]bool{}
-	for _, item := range m.Items(m.t, "Submissions") {
-		var read lingible.Submission
-		must.OK(m.t, attributevalue.UnmarshalMap(item, &read))
+	for _, read := range dynamotest.All[lingible.Submission](m.t, m.Tables, "Submissions") {
 		if there[read.ID] = true; read.Upvotes != len(read.UpvotedBy) {
 			found = append(found, fmt.Sprintf("%+v", read))
 		}
 	}
 	for _, item := range m.Items(m.t, "Users") {
-		var read struct {
-			PK, SK       string
-			SubmissionID string `dynamodbav:"submission_id"`
-		}
-		must.OK(m.t, attributevalue.UnmarshalMap(item, &read))
-		if strings.HasPrefix(read.SK, "VOTE#") && !there[read.SubmissionID] {
-			found = append(found, fmt.Sprintf("%+v", read))
+		if strings.HasPrefix(item["SK"].(string), "VOTE#") && !there[item["submission_id"].(string)] {
+			found = append(found, fmt.Sprint(item))
 		}
 	}
 	return found
@@ -64,44 +58,28 @@ func (m *moderated) leaves(id string, shared lingible.Submission, voters []servi
 	m.t.Helper()
 	ctx, caller := m.t.Context(), m.Premium(m.t, id)
 	term = "term of " + strings.TrimLeft(id, "leavr-")
-	submission, err := m.Submit(ctx, caller, proposal(term))
-	if err == nil {
-		err = m.Validate(ctx, lingible.Slug(term), submission.ID)
-	}
+	submission := must.Get(m.Submit(ctx, caller, proposal(term)))(m.t)
+	must.OK(m.t, m.Validate(ctx, lingible.Slug(term), submission.ID))
 	for _, voter := range voters {
-		if err == nil {
-			_, err = m.Vote(ctx, voter, submission.ID)
-		}
+		must.Get(m.Vote(ctx, voter, submission.ID))(m.t)
 	}
-	if err == nil && isApproved {
-		_, err = m.Approve(ctx, "administrator", submission.ID)
+	if isApproved {
+		must.Get(m.Approve(ctx, "administrator", submission.ID))(m.t)
 	}
-	if err == nil {
-		_, err = m.Vote(ctx, caller, shared.ID)
-	}
-	if err == nil {
-		_, err = m.Reject(ctx, id, m.submitted("rejected with "+term).ID)
-	}
+	must.Get(m.Vote(ctx, caller, shared.ID))(m.t)
+	must.Get(m.Reject(ctx, id, m.submitted("rejected with "+term).ID))(m.t)
 	for range 2 {
-		if err == nil {
-			_, err = m.Translate(ctx, caller, lingible.TranslationInput{Text: "no cap"})
-		}
+		must.Get(m.Translate(ctx, caller, lingible.TranslationInput{Text: "no cap"}))(m.t)
 	}
-	if err == nil && isOld {
+	if isOld {
 		// 7 days later no item of the user names the submission.
-		err = m.Tables.Delete(ctx, "DeleteUserItem", []any{"USER#" + id, "SUBMITTED#" + lingible.Slug(term)},
-			dynamo.Equal("submission_id", submission.ID))
+		must.OK(m.t, m.Tables.Delete(ctx, "DeleteUserItem", []any{"USER#" + id, "SUBMITTED#" + lingible.Slug(term)},
+			dynamo.Equal("submission_id", submission.ID)))
 	}
-	if err == nil {
-		_, _, err = m.Keys().Begin(ctx, id, "a key", []byte("request"), time.Second)
-	}
+	_, _, err := m.Keys().Begin(ctx, id, "a key", []byte("request"), time.Second)
+	must.OK(m.t, err)
 	m.Advance(time.Hour)
-	if err == nil {
-		err = m.DeleteAccount(ctx, caller)
-	}
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	must.OK(m.t, m.DeleteAccount(ctx, caller))
 	return term
 }
 
@@ -178,7 +156,7 @@ func TestCleanerAmidOthers(t *testing.T) {
 	shared := m.submitted("shared term")
 	must.OK(t, m.Validate(ctx, lingible.Slug(shared.Term), shared.ID))
 	m.leaves("leaver-01", shared, []service.Caller{m.Caller("voter 1")}, false, false)
-	voters := m.Items(t, "Submissions")
+	voters := m.Stored(t, "Submissions")
 	var submission lingible.Submission
 	for _, item := range voters {
 		var read lingible.Submission

@@ -42,9 +42,7 @@ func TestEventsOfOperations(t *testing.T) {
 		second(m.Vote(ctx, ada, voted.ID)), second(m.Vote(ctx, bob, voted.ID)),
 		second(m.Approve(ctx, "admin", approved.ID)), second(m.Reject(ctx, "admin", rejected.ID)),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	question := ask(t, m.Service, ada)
 	answer(t, m.Service, ada, question, true)

@@ -383,9 +383,7 @@ func TestExport(t *testing.T) {
 
 	// A reader takes an object only with the digest in the table.
 	_, digest, err := l.exporter(false).Latest(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if latest, same, err := l.exporter(false).Latest(t.Context(), digest); latest.Index != nil || same != digest ||
 		err != nil {
 		t.Errorf("got %v, %q, %v of the export that the reader has", latest, same, err)

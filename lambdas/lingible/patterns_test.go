@@ -50,9 +50,7 @@ func TestGuards(t *testing.T) {
 	begin := func() (*idempotency.Claim, *idempotency.Response) {
 		t.Helper()
 		claim, kept, err := keys.Begin(t.Context(), "ann", "a key", []byte("request"), time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return claim, kept
 	}
 	claim, kept := begin()
@@ -71,7 +69,7 @@ func TestGuards(t *testing.T) {
 	if !replayed || err != nil {
 		t.Errorf("after work that fails: got %t, %v", replayed, err)
 	}
-	if items := w.Items(t, "Users"); len(items) != 2 {
+	if items := w.Stored(t, "Users"); len(items) != 2 {
 		t.Errorf("got %v", items)
 	}
 }
@@ -104,9 +102,7 @@ func TestIndexesProject(t *testing.T) {
 		}
 		items := 0
 		for item, err := range m.Tables.Items(t.Context(), p.Name, dynamo.Query{Values: values[p.Index]}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			items++
 			for attribute := range item {
 				if !table.Projects(index, attribute) {

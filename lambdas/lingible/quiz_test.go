@@ -374,7 +374,7 @@ func TestQuizEnds(t *testing.T) {
 		sessionOf(t, w, ann) != fourth.SessionID {
 		t.Errorf("got %v and %s", err, sessionOf(t, w, ann))
 	}
-	for _, item := range w.Items(t, "Users") {
+	for _, item := range w.Stored(t, "Users") {
 		sort := item["SK"].(*types.AttributeValueMemberS).Value
 		var end time.Duration
 		switch {

@@ -86,7 +86,7 @@ func (m *moderated) voters(n int) {
 func (m *moderated) terms() map[string]int {
 	terms := map[string]int{}
 	for _, item := range m.Items(m.t, "Lexicon") {
-		terms[item["term"].(*types.AttributeValueMemberS).Value]++
+		terms[item["term"].(string)]++
 	}
 	return terms
 }
@@ -94,8 +94,7 @@ func (m *moderated) terms() map[string]int {
 // references are the sort keys of a user's items with a prefix.
 func (m *moderated) references(user, prefix string) (keys []string) {
 	for _, item := range m.Items(m.t, "Users") {
-		sort := item["SK"].(*types.AttributeValueMemberS).Value
-		if item["PK"].(*types.AttributeValueMemberS).Value == "USER#"+user && strings.HasPrefix(sort, prefix) {
+		if sort := item["SK"].(string); item["PK"] == "USER#"+user && strings.HasPrefix(sort, prefix) {
 			keys = append(keys, sort)
 		}
 	}
@@ -121,7 +120,7 @@ func TestSubmissionLimit(t *testing.T) {
 	ctx := t.Context()
 	caller := m.Caller("ann")
 	_, err := m.Submit(ctx, caller, proposal("term"))
-	if _, ok := errors.AsType[*lingible.SubscriptionError](err); !ok || len(m.Items(t, "Submissions")) != 0 {
+	if _, ok := errors.AsType[*lingible.SubscriptionError](err); !ok || len(m.Stored(t, "Submissions")) != 0 {
 		t.Fatalf("a free user: got %v", err)
 	}
 	m.Premium(t, "ann")
@@ -143,7 +142,7 @@ func TestSubmissionLimit(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if taken.Load() != 9 || len(m.Items(t, "Submissions")) != 10 {
+	if taken.Load() != 9 || len(m.Stored(t, "Submissions")) != 10 {
 		t.Errorf("%d more were taken, want 9", taken.Load())
 	}
 	for _, step := range []struct {
@@ -234,7 +233,7 @@ func TestSubmissionItem(t *testing.T) {
 		decided.Validation.ModelUsed != "speaker" || decided.Upvotes != 1 {
 		t.Errorf("(-decided +read):\n%s", diff)
 	}
-	item := m.Items(t, "Submissions")[0]
+	item := m.Stored(t, "Submissions")[0]
 	if set, ok := item["upvoted_by"].(*types.AttributeValueMemberSS); !ok || !slices.Equal(set.Value, []string{"bob"}) {
 		t.Errorf("upvoted_by is %#v", item["upvoted_by"])
 	}
@@ -244,7 +243,7 @@ func TestSubmissionItem(t *testing.T) {
 	if diff := cmp.Diff(want, entry); diff != "" || !found || err != nil {
 		t.Errorf("got %v (-want +read):\n%s", err, diff)
 	}
-	text := must.Get(attributevalue.MarshalMapJSON(m.Items(t, "Lexicon")[0]))(t)
+	text := must.Get(attributevalue.MarshalMapJSON(m.Stored(t, "Lexicon")[0]))(t)
 	for _, user := range []string{"ann", "bob", "admin"} {
 		if strings.Contains(string(text), user) {
 			t.Errorf("the entry names %s", user)
@@ -285,7 +284,7 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 	rejected := 0
-	for _, item := range m.Items(t, "Submissions") {
+	for _, item := range m.Stored(t, "Submissions") {
 		ends, ok := item["ttl"].(*types.AttributeValueMemberN)
 		if !ok {
 			continue

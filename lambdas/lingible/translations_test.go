@@ -96,7 +96,7 @@ func TestLimitUnderConcurrency(t *testing.T) {
 	if used := dailyUsed(t, w, ann); made.Load() != 3 || used != 10 {
 		t.Errorf("%d succeeded, and %d of 10 are used", made.Load(), used)
 	}
-	if items := w.Items(t, "Translations"); len(items) != 0 {
+	if items := w.Stored(t, "Translations"); len(items) != 0 {
 		t.Errorf("a free user has a history: %v", items)
 	}
 	if sums := metricstest.Sums(t, w.Counted()); sums["Translations"] != 10 || sums["TermsNotCounted"] != 0 {
@@ -147,7 +147,7 @@ func TestHistory(t *testing.T) {
 			t.Errorf("in pages of %d (-want +got):\n%s", page, diff)
 		}
 	}
-	for _, item := range w.Items(t, "Translations") {
+	for _, item := range w.Stored(t, "Translations") {
 		var read struct {
 			CreatedAt time.Time `dynamodbav:"created_at"`
 			TTL       int64     `dynamodbav:"ttl"`
@@ -192,7 +192,7 @@ func TestHistory(t *testing.T) {
 	if err := w.DeleteTranslations(ctx, "ann"); err != nil {
 		t.Error(err)
 	}
-	if items := w.Items(t, "Translations"); len(items) != 7 {
+	if items := w.Stored(t, "Translations"); len(items) != 7 {
 		t.Errorf("%d items are left, want those of the other user", len(items))
 	}
 }
@@ -324,7 +324,7 @@ func TestDeletionAmidTranslation(t *testing.T) {
 	}}
 	w.Advance(time.Hour)
 	got, err := w.Translate(t.Context(), ann, lingible.TranslationInput{Text: "no cap"})
-	if !errors.Is(err, lingible.ErrUserDeleted) || len(w.Items(t, "Translations")) != 0 {
+	if !errors.Is(err, lingible.ErrUserDeleted) || len(w.Stored(t, "Translations")) != 0 {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

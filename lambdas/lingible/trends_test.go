@@ -34,7 +34,7 @@ func newTrends(w *lingibletest.World, lexicon ...lingible.Entry) (*service.Servi
 // trend is the item of a trend.
 func trend(t *testing.T, w *lingibletest.World, slug string) (item dynamo.Item, counted lingible.CountedTrend) {
 	t.Helper()
-	for _, item = range w.Items(t, "Trending") {
+	for _, item = range w.Stored(t, "Trending") {
 		if item["PK"].(*types.AttributeValueMemberS).Value == "TERM#"+slug {
 			must.OK(t, attributevalue.UnmarshalMap(item, &counted))
 			return item, counted
@@ -42,12 +42,6 @@ func trend(t *testing.T, w *lingibletest.World, slug string) (item dynamo.Item, 
 	}
 	t.Fatalf("there is no trend %q", slug)
 	return nil, counted
-}
-
-// score runs the trending job.
-func score(t *testing.T, trends *service.Service) service.TrendRun {
-	t.Helper()
-	return must.Get(trends.ScoreTrends(t.Context()))(t)
 }
 
 // Counts begin a trend with what the lexicon says of the term, and renew its 90 days. A key is a String.
@@ -63,7 +57,7 @@ func TestCountTerms(t *testing.T) {
 	}
 	w.Advance(time.Hour)
 	trends.CountTerms(t.Context(), []string{"doge"}, true)(true)
-	if all := w.Items(t, "Trending"); len(all) != 2 {
+	if all := w.Stored(t, "Trending"); len(all) != 2 {
 		t.Errorf("got %d trends, want 2", len(all))
 	}
 	item, got := trend(t, w, "doge")
@@ -91,7 +85,7 @@ func TestCountTerms(t *testing.T) {
 	speaker.Proposed = []lingible.ProposedTrend{
 		{Term: "NO CAP", Definition: "Truly", Category: lingible.PhraseLike, Popularity: 80, Origin: "Atlanta",
 			Related: []string{"fr"}}, {Term: "?"}}
-	if run := score(t, trends); run != (service.TrendRun{Scored: 2, Proposed: 1}) {
+	if run := must.Get(trends.ScoreTrends(t.Context()))(t); run != (service.TrendRun{Scored: 2, Proposed: 1}) {
 		t.Errorf("got %+v", run)
 	}
 	for slug, renewed := range map[string]time.Duration{"doge": time.Hour, "no-cap": 2 * time.Hour} {
@@ -128,7 +122,7 @@ func TestConcurrentRuns(t *testing.T) {
 		}
 	}
 	all.Wait()
-	score(t, trends)
+	must.Get(trends.ScoreTrends(t.Context()))(t)
 	for _, slug := range []string{"flex", "rizz"} {
 		_, first := trend(t, w, slug)
 		if first.Translations != 30 || first.LookUps != 10 || first.CountedUses != 50 || first.Heat < 49.99 ||
@@ -150,7 +144,7 @@ func TestScoreTrendConditions(t *testing.T) {
 		t.Fatalf("got %+v, %v", read, err)
 	}
 	w.Advance(time.Hour)
-	score(t, trends)
+	must.Get(trends.ScoreTrends(t.Context()))(t)
 	proposed := &lingible.ProposedTrend{Term: "flex", Category: "slang"}
 	for name, err := range map[string]error{
 		"Overtaken": service.StoreScore(w.Service, t.Context(), read[0].Scored(w.Read(), nil), nil,
@@ -163,7 +157,7 @@ func TestScoreTrendConditions(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	if all := w.Items(t, "Trending"); len(all) != 1 {
+	if all := w.Stored(t, "Trending"); len(all) != 1 {
 		t.Errorf("got %d trends, want 1", len(all))
 	}
 }
@@ -189,13 +183,13 @@ func TestTrendsCool(t *testing.T) {
 	}
 	speaker.Proposed = []lingible.ProposedTrend{
 		{Term: "rizz", Definition: "Charm", Category: lingible.Slang, Popularity: 40}}
-	score(t, trends)
+	must.Get(trends.ScoreTrends(t.Context()))(t)
 	if got := listed(true); got != "rizz 40 true flex 2 true " {
 		t.Errorf("after a run: got %q", got)
 	}
 	w.Advance(8 * 24 * time.Hour)
 	trends.Language = failingLanguage{speaker}
-	if run := score(t, trends); run != (service.TrendRun{Scored: 2}) ||
+	if run := must.Get(trends.ScoreTrends(t.Context()))(t); run != (service.TrendRun{Scored: 2}) ||
 		!strings.Contains(w.Counted(), `"LanguageFailures":1,`) {
 		t.Errorf("got %+v, %s", run, w.Counted())
 	}
@@ -230,7 +224,7 @@ func TestShownScores(t *testing.T) {
 	run := func() (writes map[float64]int) {
 		t.Helper()
 		w.Tables.Recorder.Requests()
-		scored := score(t, trends).Scored
+		scored := must.Get(trends.ScoreTrends(t.Context()))(t).Scored
 		writes, all := map[float64]int{}, 0
 		for _, request := range w.Tables.Recorder.Requests() {
 			if request.Action == schema.UpdateItem {

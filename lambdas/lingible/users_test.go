@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
@@ -24,11 +22,9 @@ import (
 // named are the attributes of an item of Users, and whether there is one.
 func named(t *testing.T, w *lingibletest.World, sk string) (item map[string]any, found bool) {
 	t.Helper()
-	for _, stored := range w.Items(t, "Users") {
-		var read map[string]any
-		must.OK(t, attributevalue.UnmarshalMap(stored, &read))
-		if read["SK"] == sk {
-			return read, true
+	for _, item := range w.Items(t, "Users") {
+		if item["SK"] == sk {
+			return item, true
 		}
 	}
 	return nil, false
@@ -75,9 +71,7 @@ func TestUpgrade(t *testing.T) {
 		lingible.Premium: "USER#ann PROFILE"} {
 		var got []string
 		for item, err := range w.Tables.Items(t.Context(), "ListUsersByTier", dynamo.Query{Values: []any{tier}}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got = append(got, dynamo.Text(item, "PK")+" "+dynamo.Text(item, "SK"))
 		}
 		if strings.Join(got, ", ") != want {

@@ -350,7 +350,7 @@ func TestOneEntry(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	}
-	if terms := m.terms(); len(m.Items(t, "Lexicon")) != 1 || terms["low-key"]+terms["Low Key!"] != 1 {
+	if terms := m.terms(); len(m.Stored(t, "Lexicon")) != 1 || terms["low-key"]+terms["Low Key!"] != 1 {
 		t.Errorf("the lexicon has %v", terms)
 	}
 }
@@ -511,7 +511,7 @@ func TestDeletedSubmitter(t *testing.T) {
 			}
 		}
 	}
-	if got := m.stored(submission); got.Upvotes != 0 || len(m.Items(t, "Submissions")) != 1 {
+	if got := m.stored(submission); got.Upvotes != 0 || len(m.Stored(t, "Submissions")) != 1 {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -1,38 +1,17 @@
 package askahuman_test
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/openapi"
-	"github.com/onesynth-cdk/onesynth/schema/validate"
+	"github.com/onesynth-cdk/onesynth/schema/validate/validatetest"
 )
-
-// fieldsOf are the fields that a refusal names.
-func fieldsOf(t *testing.T, err error) (fields []string) {
-	t.Helper()
-	if err == nil {
-		return nil
-	}
-	invalid, ok := errors.AsType[*validate.Error](err)
-	if !ok {
-		t.Fatalf("error = %v, want a validate.Error", err)
-	}
-	for _, problem := range invalid.Problems {
-		fields = append(fields, problem.Field)
-		if problem.Message == "" || !utf8.ValidString(problem.Message) || len(problem.Message) > 400 {
-			t.Errorf("message of %s: %q", problem.Field, problem.Message)
-		}
-	}
-	return fields
-}
 
 // What agents and people send is refused by its fields. testdata/wire.txt of lambdas/askahuman/api has the wording.
 func TestForms(t *testing.T) {
@@ -77,7 +56,7 @@ func TestForms(t *testing.T) {
 		"an interval over a day": {askahuman.SubscriptionChange{Interval: new(1441)},
 			[]string{"min_interval_minutes"}},
 	} {
-		if diff := cmp.Diff(test.want, fieldsOf(t, openapi.Check(test.form))); diff != "" {
+		if diff := cmp.Diff(test.want, validatetest.Fields(t, openapi.Check(test.form))); diff != "" {
 			t.Errorf("%s: fields (-want +got):\n%s", name, diff)
 		}
 	}
@@ -99,7 +78,7 @@ func TestValidateFor(t *testing.T) {
 		"option 0 of 2":     {choice, askahuman.Answer{Option: new(0)}, nil},
 		"option 2 of 2":     {choice, askahuman.Answer{Option: new(2)}, []string{"selected_option"}},
 	} {
-		if diff := cmp.Diff(test.want, fieldsOf(t, test.answer.ValidateFor(test.question))); diff != "" {
+		if diff := cmp.Diff(test.want, validatetest.Fields(t, test.answer.ValidateFor(test.question))); diff != "" {
 			t.Errorf("%s: fields (-want +got):\n%s", name, diff)
 		}
 	}

@@ -47,9 +47,7 @@ func TestNames(t *testing.T) {
 			continue // a comment
 		}
 		name, err := strconv.Unquote(`"` + text + `"`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		handle := Handle{name}.Normalised()
 		if err = openapi.Check(handle); err == nil {
 			err = handle.Allow()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -22,9 +23,7 @@ func TestRulesEncode(t *testing.T) {
 		Per: askahuman.PerPerson}
 	rules.OpenQuestions, rules.DailyPoints, rules.Points[askahuman.PointsText] = 3, 4, 0
 	got, err := askahuman.ParseRules(rules.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if diff := cmp.Diff(rules, got); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
 	}

@@ -11,10 +11,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
-func zone(t rapid.TB, name string) *time.Location {
-	return must.Get(time.LoadLocation(name))(t)
-}
-
 // The day changes at midnight of the zone, also over both switches, in zones that skip midnight or
 // repeat it, and in one that skipped a day.
 func TestNextMidnight(t *testing.T) {
@@ -39,7 +35,7 @@ func TestNextMidnight(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			at := must.Get(time.Parse(time.RFC3339, test.at))(t)
-			c := lingible.Calendar{Zone: zone(t, test.zone)}
+			c := lingible.Calendar{Zone: must.Get(time.LoadLocation(test.zone))(t)}
 			if got := c.NextMidnight(at).Format(time.RFC3339Nano); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
@@ -63,7 +59,7 @@ func TestNextMidnightOfAnyZone(t *testing.T) {
 	}
 	from, to := time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(r *rapid.T) {
-		c := lingible.Calendar{Zone: zone(r, rapid.SampledFrom(names).Draw(r, "zone"))}
+		c := lingible.Calendar{Zone: must.Get(time.LoadLocation(rapid.SampledFrom(names).Draw(r, "zone")))(r)}
 		at := time.Unix(rapid.Int64Range(from.Unix(), to.Unix()).Draw(r, "seconds"),
 			rapid.Int64Range(0, 999_999_999).Draw(r, "nanoseconds"))
 		if rapid.Bool().Draw(r, "at a switch") {

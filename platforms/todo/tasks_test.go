@@ -10,27 +10,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/schema/openapi"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
+	"github.com/onesynth-cdk/onesynth/schema/validate/validatetest"
 )
-
-// fieldsOf are the fields that an error names, each once.
-func fieldsOf(t *testing.T, err error) []string {
-	t.Helper()
-	if err == nil {
-		return nil
-	}
-	invalid, ok := errors.AsType[*validate.Error](err)
-	if !ok {
-		t.Fatalf("got %v, want a *validate.Error", err)
-	}
-	var fields []string
-	for _, f := range invalid.Problems {
-		if f.Message == "" || strings.HasSuffix(f.Message, ".") {
-			t.Errorf("%s has the message %q", f.Field, f.Message)
-		}
-		fields = append(fields, f.Field)
-	}
-	return fields
-}
 
 func long(n int) string { return strings.Repeat("ß", n) }
 
@@ -90,7 +71,7 @@ func TestTaskInput(t *testing.T) {
 			in := good
 			test.change(&in)
 			err := openapi.Check(in)
-			if got := fieldsOf(t, err); !slices.Equal(got, test.want) {
+			if got := validatetest.Fields(t, err); !slices.Equal(got, test.want) {
 				t.Errorf("got %v, want the fields %v", err, test.want)
 			}
 			if err != nil && len(err.Error()) > 1000 {
@@ -102,7 +83,7 @@ func TestTaskInput(t *testing.T) {
 			if in.Status == "" {
 				c.Status = nil
 			}
-			if got := fieldsOf(t, openapi.Check(c)); !slices.Equal(got, test.want) {
+			if got := validatetest.Fields(t, openapi.Check(c)); !slices.Equal(got, test.want) {
 				t.Errorf("as a change: got the fields %v, want %v", got, test.want)
 			}
 		})
@@ -134,7 +115,8 @@ func TestUserInput(t *testing.T) {
 		if !ok {
 			want = []string{"email"}
 		}
-		if got := fieldsOf(t, openapi.Check(todo.UserBody{Email: email, Name: "Ada"})); !slices.Equal(got, want) {
+		got := validatetest.Fields(t, openapi.Check(todo.UserBody{Email: email, Name: "Ada"}))
+		if !slices.Equal(got, want) {
 			t.Errorf("%.80q: got the fields %v, want %v", email, got, want)
 		}
 	}
@@ -147,7 +129,7 @@ func TestUserInput(t *testing.T) {
 			t.Errorf("name %.20q: got %v", name, err)
 		}
 	}
-	if got := fieldsOf(t, openapi.Check(todo.UserBody{})); !slices.Equal(got, []string{"email", "name"}) {
+	if got := validatetest.Fields(t, openapi.Check(todo.UserBody{})); !slices.Equal(got, []string{"email", "name"}) {
 		t.Errorf("got %v", got)
 	}
 }

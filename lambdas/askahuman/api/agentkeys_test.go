@@ -6,15 +6,14 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
 
 func (p *platform) issue(t *testing.T, agent string) string {
 	t.Helper()
 	key, _, err := p.keys.Issue(t.Context(), agent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return key
 }
 

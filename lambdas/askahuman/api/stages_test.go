@@ -3,10 +3,8 @@ package api_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -28,19 +26,14 @@ type canned struct {
 	board bool              // whether the leaderboards have the person
 }
 
-func (c canned) Do(r *http.Request) (*http.Response, error) {
+func (c canned) answer(_ context.Context, operation, body string) (string, error) {
 	time.Sleep(c.takes)
-	content, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	body, answer := string(content), "{}"
+	answer := "{}"
 	if strings.Contains(body, choiceID) {
 		c.items = maps.Clone(c.items)
 		c.items["Questions"] = strings.NewReplacer(questionID, choiceID, `"text"`,
 			`"multiple_choice"},"options":{"L":[{"S":"yes"},{"S":"no"}]`).Replace(c.items["Questions"])
 	}
-	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	var batch []string
 	for table, item := range c.items {
 		named := strings.Contains(body, `"TableName":"`+table+`"`)
@@ -54,10 +47,7 @@ func (c canned) Do(r *http.Request) (*http.Response, error) {
 			answer = `{"Responses":{` + strings.Join(batch, ",") + `}}`
 		}
 	}
-	return &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
-		Body: io.NopCloser(strings.NewReader(answer)), ContentLength: int64(len(answer)), Request: r,
-	}, nil
+	return answer, nil
 }
 
 // The canned question, and what it is under another id.
@@ -116,7 +106,8 @@ func TestStages(t *testing.T) {
 				if test.key == "unsubscribed" {
 					delete(items, "Subscriptions")
 				}
-				tables := dynamotest.Over(t, askahuman.Platform().Database, canned{items: items, takes: time.Second})
+				tables := dynamotest.Over(t, askahuman.Platform().Database,
+					dynamotest.Engine(canned{items: items, takes: time.Second}.answer))
 				real := &service.Service{DB: tables.DB}
 				options := api.Options{RateLimiter: real.Limiter(), Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 				handler := (&api.AgentAPI{Service: real, Keys: real.Keys(), OpenAgents: true,

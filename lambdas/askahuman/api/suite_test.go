@@ -69,8 +69,8 @@ func suite(t testing.TB, function string, serve func(*service.Service, idempoten
 		},
 		CarriedOut: true,
 		API: func(keys idempotency.Claims, log *slog.Logger) *kit.API {
-			tables := dynamotest.Over(t, askahuman.Platform().Database, canned{items: oneOfEach("caller", began()),
-				board: true})
+			engine := canned{items: oneOfEach("caller", began()), board: true}
+			tables := dynamotest.Over(t, askahuman.Platform().Database, dynamotest.Engine(engine.answer))
 			tables.Recorder.FaultsOf(work, nil)
 			real := &service.Service{DB: tables.DB, Clock: began, CheckCallback: webhook.Addresses{}.CheckURL}
 			return serve(real, claims{keys, real.Keys()},

@@ -210,9 +210,7 @@ func TestWithoutWaiting(t *testing.T) {
 	p := newPlatform(t, func(p *platform) { p.api.Parts.WithoutWaiting, p.handler.Parts.WithoutWaiting = true, true })
 	session := connect(t, p.url, agent("me"))
 	for tool, err := range session.Tools(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if tool.Name == mcp.WaitForAnswers {
 			t.Errorf("got the tool %s", tool.Name)
 		}

@@ -112,9 +112,7 @@ func callTool(t testing.TB, session *sdk.ClientSession, name string, arguments m
 		return result
 	}
 	for tool, err := range session.Tools(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if tool.Name == name {
 			var form jsonschema.Schema
 			recode(t, tool.OutputSchema, &form)
@@ -179,9 +177,7 @@ func TestToolsAreDescribed(t *testing.T) {
 	session := connect(t, newPlatform(t).url, agent("me"))
 	var tools []*sdk.Tool
 	for tool, err := range session.Tools(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		tools = append(tools, tool)
 		var form jsonschema.Schema
 		recode(t, tool.InputSchema, &form)
@@ -294,7 +290,7 @@ func TestAskedAgainAfterTheEnd(t *testing.T) {
 			p.Advance(time.Minute)
 		}, "OPEN", []string{"was asked at 2026-02-02T09:30:00.000Z already", "another idempotency_key"}},
 		"Closed": {func(t *testing.T, p *platform, id string) {
-			closeQuestion(t, p, id)
+			must.OK(t, p.service.Close(t.Context(), "me", id))
 		}, "CLOSED", []string{"CLOSED, 0 of 2", "takes no more answers", "another idempotency_key"}},
 		"Answered": {func(t *testing.T, p *platform, id string) {
 			p.answer(t, "ann", id, "Never.")
@@ -336,11 +332,6 @@ func TestAskedAgainAfterTheEnd(t *testing.T) {
 	}
 }
 
-func closeQuestion(t *testing.T, p *platform, id string) {
-	t.Helper()
-	must.OK(t, p.service.Close(t.Context(), "me", id))
-}
-
 // A wait for several questions ends with the first news, and has that of all. A question without news is named.
 func TestWaitsForSeveral(t *testing.T) {
 	t.Parallel()
@@ -359,7 +350,7 @@ func TestWaitsForSeveral(t *testing.T) {
 	}
 	p.answer(t, "ann", ids[3], "First of all, no.")
 	p.answer(t, "ann", ids[5], "I said that already.")
-	closeQuestion(t, p, ids[7])
+	must.OK(t, p.service.Close(t.Context(), "me", ids[7]))
 	wait := func(seconds int, seen map[int]int) *sdk.CallToolResult {
 		var questions []map[string]any
 		for i, id := range ids {

@@ -143,9 +143,7 @@ func TestSend(t *testing.T) {
 	keys := secretsOf(tables(t))
 	must.Get(keys.Rotate(t.Context(), "ada"))(t)
 	m, _, err := webhooks.Of(change(t, "OPEN", "CLOSED", endpoint))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p := &poster{answer: webhook.Answer{Status: 204}}
 	outcome, err := (&webhooks.Sender{Keys: keys, Post: p.Post, Clock: now}).Send(t.Context(), m)
 	if err != nil || outcome.Gone || outcome.Took != 875*time.Millisecond {
@@ -174,9 +172,7 @@ func TestSend(t *testing.T) {
 func TestSendErr(t *testing.T) {
 	t.Parallel()
 	m, _, err := webhooks.Of(change(t, "OPEN", "CLOSED", endpoint))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	refused := &webhook.ForbiddenError{Address: "10.0.0.1", Reason: "a private address"}
 	for name, test := range map[string]struct {
 		poster poster

@@ -224,9 +224,7 @@ func TestEarlierReleases(t *testing.T) {
 		w.Judge.Says(nil)
 		w.Tables.Set(t, "Attempts", []any{made.ID}, map[string]any{"evaluationTries": nil, "evaluationFailure": nil})
 		claim, _, err := service.Keys(w.DB).Begin(t.Context(), "ann", name, nil, idempotency.Deferred)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		w.Tables.Set(t, "Guards", claim.Key(), map[string]any{"claim": "DEAD", "claimed_until": 0,
 			"http_status_code": nil, "response_data": nil})
 		if got := evaluate(made.ID); got.Code >= 300 || got.ID != made.ID || got.Evaluation == nil {

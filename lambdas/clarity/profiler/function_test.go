@@ -159,9 +159,7 @@ type stored struct {
 // stored reads a user's items, oldest first.
 func (s *set) stored(t *testing.T, user string) (all []stored) {
 	t.Helper()
-	var whole []stored
-	must.OK(t, attributevalue.UnmarshalListOfMaps(s.tables.Stored(t, "Profiles"), &whole))
-	for _, p := range whole {
+	for _, p := range dynamotest.All[stored](t, s.tables.Tables, "Profiles") {
 		if p.UserID == user {
 			all = append(all, p)
 		}

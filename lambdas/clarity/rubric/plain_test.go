@@ -1,7 +1,6 @@
 package rubric_test
 
 import (
-	"bufio"
 	"os"
 	"regexp"
 	"slices"
@@ -17,13 +16,9 @@ import (
 func readPlain(t testing.TB, file string) (texts []text) {
 	t.Helper()
 	all := must.Get(scenarios.Initial())(t)
-	f := must.Get(os.Open(file))(t)
-	defer f.Close()
 	var scenario clarity.Scenario
 	label := ""
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		line := lines.Text()
+	for line := range strings.SplitSeq(string(must.Get(os.ReadFile(file))(t)), "\n") {
 		if heading, ok := strings.CutPrefix(line, "## "); ok {
 			id, question, _ := strings.Cut(heading, " ")
 			at := slices.IndexFunc(all, func(s clarity.Scenario) bool { return s.ID == id })
@@ -43,7 +38,6 @@ func readPlain(t testing.TB, file string) (texts []text) {
 			label = strings.TrimSuffix(line, ":")
 		}
 	}
-	must.OK(t, lines.Err())
 	return texts
 }
 

@@ -1,7 +1,6 @@
 package rubric_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -39,15 +38,10 @@ var (
 // read returns the quoted texts of a document that have a label.
 func read(t testing.TB, file string) []text {
 	t.Helper()
-	f := must.Get(os.Open(file))(t)
-	defer f.Close()
 	var texts []text
 	var scenario clarity.Scenario
 	label := ""
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		line := lines.Text()
+	for line := range strings.SplitSeq(string(must.Get(os.ReadFile(file))(t)), "\n") {
 		if m := scenarioLine.FindStringSubmatch(line); m != nil {
 			scenario = clarity.Scenario{Title: m[1]}
 		} else if m := questionLine.FindStringSubmatch(line); m != nil {
@@ -60,7 +54,6 @@ func read(t testing.TB, file string) []text {
 			scenario.Description = quote
 		}
 	}
-	must.OK(t, lines.Err())
 	return texts
 }
 

@@ -126,9 +126,7 @@ func TestReadsAndWrites(t *testing.T) {
 		var got []int
 		query := dynamo.Query{Values: []any{"kept", 1, 6}, Filter: size.NotEqual(expression.Value(30))}
 		for n, err := range dynamo.Read[note](ctx, db.DB, "Range", query) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			got = append(got, n.At)
 		}
 		if diff := cmp.Diff([]int{1, 2, 4, 5, 6}, got); diff != "" {

@@ -63,9 +63,7 @@ func TestErase(t *testing.T) {
 					if err == nil {
 						err = attributevalue.UnmarshalMap(item, &n)
 					}
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.OK(t, err)
 					left = append(left, n.At)
 				}
 				return left
@@ -170,9 +168,7 @@ func TestPagesHaveALimit(t *testing.T) {
 	fill(t, tables, all...)
 	tables.Recorder.Requests()
 	for _, err := range tables.Items(ctx, "List", dynamo.Query{Values: []any{"kept"}}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 	}
 	if complete, err := tables.Erase(ctx, dynamo.Erasure{List: "List", Delete: "Drop"}, "kept"); !complete ||
 		err != nil {

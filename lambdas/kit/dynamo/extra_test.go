@@ -60,9 +60,7 @@ func two(t *testing.T) (platform, team *dynamo.DB, tables *dynamotest.Tables) {
 func stored(t *testing.T, db *dynamo.DB, status string) (items []dynamo.Item) {
 	t.Helper()
 	for item, err := range db.Items(t.Context(), "Range", dynamo.Query{Values: []any{status, 0, 9}}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		items = append(items, item)
 	}
 	return items

@@ -83,9 +83,7 @@ func TestSeveralKeyAttributes(t *testing.T) {
 		t.Run(pattern, func(t *testing.T) {
 			var got []string
 			for item, err := range db.Items(t.Context(), pattern, dynamo.Query{Values: test.values}) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				var v visit
 				must.OK(t, attributevalue.UnmarshalMap(item, &v))
 				got = append(got, v.ID)

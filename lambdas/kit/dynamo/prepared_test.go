@@ -1,11 +1,9 @@
 package dynamo_test
 
 import (
+	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"regexp"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,20 +16,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 )
 
-// echo is an engine with an item under each key.
-type echo struct{}
-
 var numberInKey = regexp.MustCompile(`"_at":{"N":"(\d+)"}`)
 
-// Do implements dynamodb.HTTPClient.
-func (echo) Do(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	answer := fmt.Sprintf(`{"Item":{"status":{"S":"kept"},%s}}`, numberInKey.Find(body))
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{},
-		Body: io.NopCloser(strings.NewReader(answer)), Request: r}, nil
+// echo answers with an item under each key.
+func echo(_ context.Context, _, body string) (string, error) {
+	return fmt.Sprintf(`{"Item":{"status":{"S":"kept"},%s}}`, numberInKey.FindString(body)), nil
 }
 
 // wrapped is a client that is not the SDK's own.
@@ -50,7 +39,7 @@ func TestCallsShareMiddlewares(t *testing.T) {
 			t.Parallel()
 			var made atomic.Int64
 			client := dynamodb.New(dynamodb.Options{
-				Region: "us-east-1", HTTPClient: echo{},
+				Region: "us-east-1", HTTPClient: dynamotest.Engine(echo),
 				Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 				APIOptions: []func(*middleware.Stack) error{func(*middleware.Stack) error {
 					made.Add(1)

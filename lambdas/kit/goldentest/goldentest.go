@@ -26,9 +26,7 @@ func Check(t testing.TB, file string, want []byte) {
 		if err == nil {
 			err = os.WriteFile(file, want, 0o644)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return
 	}
 	got := must.Get(os.ReadFile(file))(t)

@@ -951,9 +951,7 @@ func TestClaiming(t *testing.T) {
 		t.Errorf("got %v, placed %d times", err, s.times(t, "lost"))
 	}
 	claim, _, err := s.keys.Begin(t.Context(), scope, "unanswered", request, idempotency.Deferred)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	once := s.unanswered(t, true)
 	if err := idempotency.Claiming(idempotency.WithClaim(once, claim, nil), s.DB, "OpenOrder",
 		placed("unanswered", always)); !errors.Is(err, retry.ErrUnanswered) {

@@ -65,7 +65,7 @@ func TestNoRouteWithoutAccount(t *testing.T) {
 	}
 	stored := func() (items []string) {
 		for _, table := range lingible.Platform().Database.Tables {
-			for _, item := range w.Items(t, table.Name) {
+			for _, item := range w.Stored(t, table.Name) {
 				var read map[string]any
 				must.OK(t, attributevalue.UnmarshalMap(item, &read))
 				items = append(items, fmt.Sprint(table.Name, read))

@@ -69,7 +69,7 @@ func TestRefusedTranslation(t *testing.T) {
 		Claims: map[string]string{"sub": "ann"}}), "POST", "/translate", strings.NewReader(`{"text":"no cap"}`)))
 	balance, err := w.Balance(t.Context(), ann)
 	if got.Code != http.StatusTooManyRequests || err != nil || balance.DailyUsed != 0 ||
-		len(w.Items(t, "Translations")) != 0 || len(w.Items(t, "Trending")) != 0 || log.Len() > 0 {
+		len(w.Stored(t, "Translations")) != 0 || len(w.Stored(t, "Trending")) != 0 || log.Len() > 0 {
 		t.Errorf("got %d %s, and %+v, %v; the log has %s", got.Code, got.Body, balance, err, &log)
 	}
 }

@@ -1,7 +1,6 @@
 package language_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -31,15 +30,11 @@ type pair struct {
 // lines are the lines of a file, without comments.
 func lines(t testing.TB, file string) (all []string) {
 	t.Helper()
-	f := must.Get(os.Open(file))(t)
-	defer f.Close()
-	scan := bufio.NewScanner(f)
-	for scan.Scan() {
-		if line := scan.Text(); line != "" && !strings.HasPrefix(line, "#") {
+	for line := range strings.SplitSeq(string(must.Get(os.ReadFile(file))(t)), "\n") {
+		if line != "" && !strings.HasPrefix(line, "#") {
 			all = append(all, line)
 		}
 	}
-	must.OK(t, scan.Err())
 	return all
 }
 
@@ -63,11 +58,6 @@ func pairs(t testing.TB, file string) (all []pair) {
 func initial(t testing.TB) *language.Language {
 	t.Helper()
 	entries := must.Get(lexicons.Initial())(t)
-	return languageOf(t, entries)
-}
-
-func languageOf(t testing.TB, entries []lingible.Entry) *language.Language {
-	t.Helper()
 	return must.Get(language.New(entries))(t)
 }
 
@@ -200,7 +190,7 @@ func documented(t testing.TB) *language.Language {
 	if len(all) < 20 {
 		t.Fatalf("got %d entries in %s", len(all), document)
 	}
-	return languageOf(t, all)
+	return must.Get(language.New(all))(t)
 }
 
 // The examples of the document hold.
@@ -357,9 +347,9 @@ func TestSlots(t *testing.T) {
 // An emoji is a term like others, also repeated and in any style, and the object of a verb may stand inside it.
 func TestEmojiAndObjects(t *testing.T) {
 	t.Parallel()
-	l := languageOf(t, []lingible.Entry{entry("🔥", "excellent", lingible.Adjective),
+	l := must.Get(language.New([]lingible.Entry{entry("🔥", "excellent", lingible.Adjective),
 		entry("👍", "all right", lingible.Interjection), entry("leave on read", "ignore", lingible.Verb),
-		entry("creep out", "frighten", lingible.Verb), entry("tick off", "make angry", lingible.Verb)})
+		entry("creep out", "frighten", lingible.Verb), entry("tick off", "make angry", lingible.Verb)}))(t)
 	for text, want := range map[string]string{
 		"The song is 🔥🔥 now":    "The song is excellent now",
 		"That was 🔥\ufe0f, yes": "That was excellent, yes",
@@ -389,8 +379,9 @@ func TestRegions(t *testing.T) {
 		e.Momentum, e.Regions = momentum, regions
 		return e
 	}
-	l := languageOf(t, []lingible.Entry{entry("alpho", "excellent", 0.9, "SG"), entry("betho", "excellent", 0.8),
-		entry("gammo", "excellent", 0.7, "GB", "IE"), entry("delto", "cold", 0.7, "GB")})
+	l := must.Get(language.New([]lingible.Entry{entry("alpho", "excellent", 0.9, "SG"),
+		entry("betho", "excellent", 0.8),
+		entry("gammo", "excellent", 0.7, "GB", "IE"), entry("delto", "cold", 0.7, "GB")}))(t)
 	for region, want := range map[string]string{"": "betho, cold", "SG": "alpho, cold", "GB": "gammo, delto",
 		"IE": "gammo, cold", "NG": "betho, cold"} {
 		if got := translateFor(l, "excellent, cold", lingible.ToSlang, region).Text; got != want {
@@ -402,17 +393,18 @@ func TestRegions(t *testing.T) {
 		"zonko": {entry("alpho", "excellent", 0.5), entry("zonko", "excellent", 0.9)},
 		"betho": {entry("zonko", "excellent", 0.7), entry("betho", "excellent", 0.7)},
 	} {
-		if got := translate(languageOf(t, all), "excellent", lingible.ToSlang).Text; got != want {
+		if got := translate(must.Get(language.New(all))(t), "excellent", lingible.ToSlang).Text; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 	// Slang that hardly anybody uses is written for nothing.
-	rare := languageOf(t, []lingible.Entry{entry("alpho", "excellent", 0.29)})
+	rare := must.Get(language.New([]lingible.Entry{entry("alpho", "excellent", 0.29)}))(t)
 	if got := translate(rare, "excellent", lingible.ToSlang); !got.Unchanged {
 		t.Errorf("got the rare %q", got.Text)
 	}
 	// "Very good" says nearly the same as "excellent", and stands behind what says the same.
-	near := languageOf(t, []lingible.Entry{entry("alpho", "excellent", 0.9), entry("betho", "really good", 0.4)})
+	near := must.Get(language.New([]lingible.Entry{entry("alpho", "excellent", 0.9),
+		entry("betho", "really good", 0.4)}))(t)
 	if got := translate(near, "really good, very good", lingible.ToSlang).Text; got != "betho, alpho" {
 		t.Errorf("got %q", got)
 	}
@@ -426,7 +418,7 @@ func TestFullStops(t *testing.T) {
 	t.Parallel()
 	asap := entry("ASAP", "as soon as possible", lingible.Adverb)
 	asap.Variants = []string{"A.S.A.P."}
-	l := languageOf(t, []lingible.Entry{asap, entry("u", "you", lingible.Phrase)})
+	l := must.Get(language.New([]lingible.Entry{asap, entry("u", "you", lingible.Phrase)}))(t)
 	for text, want := range map[string]string{
 		"Call me A.S.A.P. please":   "Call me as soon as possible please",
 		"u know the U.S. border":    "you know the U.S. border",
@@ -443,7 +435,7 @@ func TestFullStops(t *testing.T) {
 func TestTrends(t *testing.T) {
 	t.Parallel()
 	plain := func(pos lingible.PartOfSpeech) *lingible.Plain { return &lingible.Plain{Text: "x", PartOfSpeech: pos} }
-	l := languageOf(t, []lingible.Entry{
+	l := must.Get(language.New([]lingible.Entry{
 		{Term: "slow", Momentum: 0.004},
 		{Term: "even", Momentum: 0.5, Plain: plain(lingible.Phrase)},
 		{
@@ -454,7 +446,7 @@ func TestTrends(t *testing.T) {
 		{Term: "draw", Momentum: 0.5, Plain: plain(lingible.Interjection)},
 		{Term: "gist", Momentum: 0.301},
 		{Term: "noun", Momentum: 0.304, Plain: plain(lingible.Noun)},
-	})
+	}))(t)
 	want := []lingible.ProposedTrend{
 		{Term: "meme", Definition: "A joke", Category: lingible.Meme, Popularity: 88, Example: "A meme.",
 			Origin: "From a board", Related: []string{"meem"}},
@@ -547,7 +539,7 @@ func FuzzLanguage(f *testing.F) {
 func TestOwnExamples(t *testing.T) {
 	t.Parallel()
 	entries := must.Get(lexicons.Initial())(t)
-	l := languageOf(t, entries)
+	l := must.Get(language.New(entries))(t)
 	found, all := 0, 0
 	for _, e := range entries {
 		for _, example := range e.Examples {
@@ -578,7 +570,7 @@ func TestValidateRealTerms(t *testing.T) {
 			others = append(others, e)
 		}
 	}
-	l := languageOf(t, known)
+	l := must.Get(language.New(known))(t)
 	valid, recommended, real := 0, 0, 0
 	for _, e := range others {
 		if !strings.ContainsFunc(e.Term, unicode.IsLetter) {

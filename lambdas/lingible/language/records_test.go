@@ -31,9 +31,7 @@ func TestRecords(t *testing.T) {
 	var got []record
 	texts := map[string]bool{}
 	for group, err := range sorted.groups() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, r := range group {
 			if r.section != group[0].section || r.text != group[0].text {
 				t.Fatalf("got %+v in the group of %+v", r, group[0])

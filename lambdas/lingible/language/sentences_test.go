@@ -40,9 +40,7 @@ func readSentences(t testing.TB, half string) (s sentences) {
 	if err == nil {
 		err = json.Unmarshal(content, &s)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s
 }
 

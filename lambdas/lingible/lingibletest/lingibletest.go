@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
@@ -47,7 +46,7 @@ func Of(t testing.TB, platform schema.Platform) *World {
 	w := &World{World: worldtest.New(t, platform, Began())}
 	t.Cleanup(func() {
 		for _, table := range platform.Database.Tables {
-			for _, item := range w.Items(t, table.Name) {
+			for _, item := range w.Stored(t, table.Name) {
 				for name := range item {
 					if _, ok := table.Attribute(name); !ok {
 						t.Errorf("an item of %s has %s, which the schema does not", table.Name, name)
@@ -89,12 +88,6 @@ func (w *World) Premium(t testing.TB, id string) service.Caller {
 	caller := w.Caller(id)
 	must.Get(w.Upgrade(t.Context(), caller))(t)
 	return caller
-}
-
-// Items are all items of a table.
-func (w *World) Items(t testing.TB, table string) []dynamo.Item {
-	t.Helper()
-	return w.Tables.Stored(t, table)
 }
 
 // Speaker is a language that takes each text as one term. It fails for "fail", and leaves "same" as

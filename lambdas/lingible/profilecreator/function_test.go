@@ -48,7 +48,7 @@ func TestSignUp(t *testing.T) {
 	const ann = `{"sub":"ann-1","email":"ann@example.com","email_verified":"true"}`
 	invoke(event("PostConfirmation_ConfirmForgotPassword", ann))
 	invoke(event(confirmed, `{"email":"ann@example.com"}`))
-	if items := w.Items(t, "Users"); len(items) != 0 {
+	if items := w.Stored(t, "Users"); len(items) != 0 {
 		t.Errorf("got %v", items)
 	}
 	w.Tables.Recorder.Faults(func(schema.Action) error { return errors.New("no table") }, nil)
@@ -68,7 +68,7 @@ func TestSignUp(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("got %v (-want +got):\n%s", err, diff)
 	}
-	if items := w.Items(t, "Users"); len(items) != 2 {
+	if items := w.Stored(t, "Users"); len(items) != 2 {
 		t.Errorf("got %v", items)
 	}
 }

@@ -101,7 +101,7 @@ func over(t testing.TB, database schema.Database, options dynamodb.Options) *Tab
 // operation. Its clock may be that of a bubble (testing/synctest).
 func Refused(t testing.TB, database schema.Database, answer func(operation string) Answer) (*dynamo.DB, *Wire) {
 	t.Helper()
-	tables := Over(t, database, empty{})
+	tables := Over(t, database, Engine(func(context.Context, string, string) (string, error) { return "{}", nil }))
 	tables.Wire.Answers(answer)
 	return tables.DB, tables.Wire
 }

@@ -1,6 +1,7 @@
 package dynamotest
 
 import (
+	"context"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -119,11 +120,23 @@ func (w *Wire) Do(r *http.Request) (*http.Response, error) {
 			strings.Join(reasons, ",")+`]}`), nil
 }
 
-// empty is an engine of empty tables, which does every write.
-type empty struct{}
+// Engine answers requests in place of DynamoDB, by operation, such as GetItem, and body, with JSON. It implements
+// [dynamodb.HTTPClient].
+type Engine func(ctx context.Context, operation, body string) (answer string, err error)
 
 // Do answers a request.
-func (empty) Do(r *http.Request) (*http.Response, error) { return respond(r, http.StatusOK, "{}"), nil }
+func (e Engine) Do(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	answer, err := e(r.Context(), operation, string(body))
+	if err != nil {
+		return nil, err
+	}
+	return respond(r, http.StatusOK, answer), nil
+}
 
 func respond(r *http.Request, status int, body string) *http.Response {
 	return &http.Response{

@@ -106,6 +106,12 @@ func (c call) String() string { return c.OperationID + " " + c.method + " " + c.
 // isOnce reports whether the operation is carried out once for each idempotency key.
 func (c call) isOnce() bool { return c.header.Get(schema.KeyHeader) != "" }
 
+// sending returns the request with another body.
+func (c call) sending(body string) call {
+	c.body = body
+	return c
+}
+
 func (c call) with(name, value string) call {
 	c.header = c.header.Clone()
 	c.header.Set(name, value)

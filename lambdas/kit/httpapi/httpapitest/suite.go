@@ -260,9 +260,7 @@ func (s Suite) testBody(t *testing.T, api *run, c call) {
 		"", "{", c.body + "{}", "\xef\xbb\xbf" + c.body, "{\"x\":\"\xff\"}", "[]", "null", "7", `"x"`,
 		c.body + strings.Repeat(" ", int(cmp.Or(api.MaxBodyBytes, problem.DefaultMaxBodyBytes))),
 	} {
-		other := c
-		other.body = body
-		api.refuses(t, other, fmt.Sprintf("the body %.40q", body), "body")
+		api.refuses(t, c.sending(body), fmt.Sprintf("the body %.40q", body), "body")
 	}
 	for _, mediaType := range []string{"text/plain", "application/x-www-form-urlencoded",
 		"multipart/form-data; boundary=x"} {
@@ -285,9 +283,7 @@ func (s Suite) testFields(t *testing.T, api *run, c call) {
 	change := func(name string, value any) call {
 		changed := maps.Clone(good)
 		changed[name] = value
-		other := c
-		other.body = asJSON(changed)
-		return other
+		return c.sending(asJSON(changed))
 	}
 	properties, _ := c.form["properties"].(map[string]any)
 	for name, property := range properties {
@@ -303,17 +299,13 @@ func (s Suite) testFields(t *testing.T, api *run, c call) {
 			api.answers(t, change(name, most), "the longest "+name)
 		}
 		if slices.Contains(asList(c.form["required"]), any(name)) {
-			other := c
 			less := maps.Clone(good)
 			delete(less, name)
-			other.body = asJSON(less)
-			api.refuses(t, other, "no "+name, name)
+			api.refuses(t, c.sending(asJSON(less)), "no "+name, name)
 		}
 		if c.form["additionalProperties"] == false {
 			api.refuses(t, change(strings.ToUpper(name), property), "another case of "+name, strings.ToUpper(name))
-			twice := c
-			twice.body = fmt.Sprintf(`{%q:1,%q:2}`, name, name)
-			api.refuses(t, twice, name+" twice", name)
+			api.refuses(t, c.sending(fmt.Sprintf(`{%q:1,%q:2}`, name, name)), name+" twice", name)
 		}
 	}
 	if strings.Contains(c.RequestBody.Description, "refused") {
@@ -449,9 +441,7 @@ func (s Suite) testLog(t *testing.T, api *run, c call) {
 	if c.form != nil {
 		for _, body := range []string{"{" + secret, `{"` + secret + `":"` + secret + `"}`,
 			strings.ReplaceAll(c.body, `"`, secret+`"`)} {
-			other := c
-			other.body = body
-			requests = append(requests, other)
+			requests = append(requests, c.sending(body))
 		}
 	}
 	for _, request := range requests {

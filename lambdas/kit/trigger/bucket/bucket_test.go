@@ -45,9 +45,7 @@ func list(t *testing.T, b *Bucket, prefix string) []Object {
 	t.Helper()
 	var all []Object
 	for o, err := range b.List(t.Context(), prefix) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		all = append(all, o)
 	}
 	return all

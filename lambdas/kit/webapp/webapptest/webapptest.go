@@ -3,6 +3,7 @@ package webapptest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -48,12 +49,7 @@ func (p Page) Get(path string, header ...string) *httptest.ResponseRecorder {
 	return w
 }
 
-func (p Page) home() string {
-	if p.Home == "" {
-		return "/"
-	}
-	return p.Home
-}
+func (p Page) home() string { return cmp.Or(p.Home, "/") }
 
 // assets begins the addresses of a page's assets.
 const assets = `(?:/[\w-]+)*/assets/[0-9a-f]+/`
@@ -260,8 +256,7 @@ var (
 // selectorsOf returns the selectors of a file of styles.
 func selectorsOf(t *testing.T, file string) []string {
 	t.Helper()
-	text := must.Get(os.ReadFile(file))(t)
-	return selectors(text)
+	return selectors(must.Get(os.ReadFile(file))(t))
 }
 
 // selectors returns the selectors of a text of styles.
