@@ -54,6 +54,15 @@ var refusals = map[string]func(app awscdk.App, stack awscdk.Stack, build *gofunc
 			Table: own().Database.Tables[0], Options: table.Options{Replicas: []table.Replica{{Region: "eu-north-7"}}},
 		})
 	},
+	"ErrReplicaAnywhere": func(_ awscdk.App, stack awscdk.Stack, _ *gofunction.Build) {
+		table.NewDatabase(stack, "Any", table.DatabaseProps{Database: own().Database, Options: table.DatabaseOptions{
+			All: table.Options{Replicas: []table.Replica{{Region: "eu-west-1"}}}}})
+	},
+	"ErrReplicaOfOwnRegion": func(app awscdk.App, _ awscdk.Stack, _ *gofunction.Build) {
+		table.New(inEurope(app, "ownregion"), "Things", table.Props{
+			Table: own().Database.Tables[0], Options: table.Options{Replicas: []table.Replica{{Region: "eu-west-1"}}},
+		})
+	},
 	"ErrSamePrefix": func(_ awscdk.App, stack awscdk.Stack, _ *gofunction.Build) {
 		database(stack, "First", "acme")
 		database(stack, "Second", "acme")
@@ -246,10 +255,11 @@ func declareRefused(app awscdk.App, build *gofunction.Build) {
 // before, all of them in one message, and every construct refuses a place at which the CDK would panic.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	synthtest.Golden(t, "testdata/refused", "", synthtest.Stacks(t, "refused"))
+	all := synthtest.Stacks(t, "refused")
+	synthtest.Golden(t, "testdata/refused", "", all)
 	for name := range refusals {
-		if got := synthtest.At(synthtest.Stack(t, "refused").Metadata, "refused", name); strings.HasPrefix(name, "Err") !=
-			(got != fmt.Sprint(nil)) {
+		got := synthtest.At(all["refused"].Metadata, "refused", name)
+		if refused := got != fmt.Sprint(nil); refused != strings.HasPrefix(name, "Err") {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}

@@ -1,10 +1,7 @@
 package table_test
 
 import (
-	"errors"
-	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -168,31 +165,6 @@ func declareRegional(app awscdk.App) {
 			},
 		}},
 	}})
-	refused := func(region string, declare func()) {
-		defer func() {
-			err, _ := recover().(error)
-			var wrong finding.List
-			if !errors.As(err, &wrong) || !strings.Contains(wrong.Error(), region) {
-				panic(fmt.Sprintf("a replica was not refused as one in %s: %v", region, err))
-			}
-		}()
-		declare()
-	}
-	refused("another region than that of the stack", func() {
-		table.New(stack, "Own", table.Props{Table: wide,
-			Options: table.Options{Replicas: []table.Replica{{Region: "eu-central-1"}}}})
-	})
-	refused(`Props.Options.All.Replicas[0].Region: got "eu-north-7", allowed is a region of AWS`, func() {
-		table.NewDatabase(stack, "Nowhere", table.DatabaseProps{Database: database, Options: table.DatabaseOptions{
-			All: table.Options{Replicas: []table.Replica{{Region: "eu-north-7"}}}}})
-	})
-	refused("none in a stack for any region", func() {
-		anywhere := awscdk.NewStack(app, jsii.String("anywhere"), nil)
-		table.NewDatabase(anywhere, "Any", table.DatabaseProps{
-			Database: database, Options: table.DatabaseOptions{
-				All: table.Options{Replicas: []table.Replica{{Region: "eu-west-1"}}}},
-		})
-	})
 }
 
 // plainTable is an existing table as far as props look at it.
