@@ -2,7 +2,6 @@ package command
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -59,33 +58,18 @@ func localRun(t *testing.T, accessKey string, outputs map[string]string) string 
 func amazon(t *testing.T, outputs map[string]string) string {
 	t.Helper()
 	address := must.Get(url.Parse(enginetest.Engine(t).URL()))(t)
-	dynamoDB := httputil.NewSingleHostReverseProxy(address)
+	dynamoDB, values := httputil.NewSingleHostReverseProxy(address), map[string]any{}
+	for key, value := range outputs {
+		values[key] = map[string]string{"Value": value}
+	}
+	template := must.Get(json.Marshal(map[string]any{"Outputs": values}))(t)
+	stacks := cloudFormationOf(t, "", map[string]deployedStack{"ask": {"UPDATE_COMPLETE", string(template)}})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "DynamoDB_") {
 			dynamoDB.ServeHTTP(w, r)
 			return
 		}
-		w.Header().Set("Content-Type", "text/xml")
-		switch name := r.PostFormValue("StackName"); name {
-		case "ask":
-			var members strings.Builder
-			for key, value := range outputs {
-				fmt.Fprintf(&members, "<member><OutputKey>%s</OutputKey><OutputValue>%s</OutputValue></member>", key,
-					value)
-			}
-			fmt.Fprintf(w,
-				`<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>
-				<StackName>ask</StackName><StackStatus>UPDATE_COMPLETE</StackStatus><CreationTime>2026-01-01T00:00:00Z</CreationTime><Outputs>%s</Outputs>
-				</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`, &members)
-		case "forbidden":
-			w.WriteHeader(http.StatusForbidden)
-			fmt.Fprint(w,
-				`<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>not authorized</Message></Error></ErrorResponse>`)
-		default:
-			w.WriteHeader(http.StatusBadRequest)
-			fmt.Fprintf(w,
-				`<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id %s does not exist</Message></Error></ErrorResponse>`, name)
-		}
+		stacks(w, r)
 	}))
 	t.Cleanup(server.Close)
 	return server.URL

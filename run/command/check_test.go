@@ -13,30 +13,25 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 )
-
-// deployable writes an assembly of stacks with their templates; environment is the manifest's.
-func deployable(t *testing.T, environment string, templates map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	artifacts := map[string]any{}
-	for stack, template := range templates {
-		must.OK(t, os.WriteFile(filepath.Join(dir, stack+".json"), []byte(template), 0o600))
-		artifacts[stack] = map[string]any{"type": "aws:cloudformation:stack", "environment": environment,
-			"properties": map[string]any{"templateFile": stack + ".json"}}
-	}
-	manifest := must.Get(json.Marshal(map[string]any{"artifacts": artifacts}))(t)
-	must.OK(t, os.WriteFile(filepath.Join(dir, "manifest.json"), manifest, 0o600))
-	return dir
-}
 
 // deployedStack is one that the CloudFormation of a test has.
 type deployedStack struct{ status, template string }
 
-// cloudFormation speaks as much of CloudFormation's protocol (AWS Query: form in, XML out) as describes stacks.
+// cloudFormation serves a CloudFormation with these stacks, in eu-west-1.
 func cloudFormation(t *testing.T, stacks map[string]deployedStack) string {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(cloudFormationOf(t, "eu-west-1", stacks))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// cloudFormationOf speaks as much of CloudFormation's protocol (AWS Query: form in, XML out) as describes stacks. The
+// outputs of a stack are those of its template, with plain values. Without a region, requests may be signed for any.
+func cloudFormationOf(t *testing.T, region string, stacks map[string]deployedStack) http.HandlerFunc {
+	const namespace = "http://cloudformation.amazonaws.com/doc/2010-05-15/"
+	return func(w http.ResponseWriter, r *http.Request) {
 		name := r.PostFormValue("StackName")
 		if _, id, isID := strings.Cut(name, ":stack/"); isID {
 			name, _, _ = strings.Cut(id, "/")
@@ -46,57 +41,70 @@ func cloudFormation(t *testing.T, stacks map[string]deployedStack) string {
 		if action == "GetCallerIdentity" {
 			service = "sts"
 		}
-		if !strings.Contains(r.Header.Get("Authorization"), "/eu-west-1/"+service+"/aws4_request") {
+		if !strings.Contains(r.Header.Get("Authorization"), region+"/"+service+"/aws4_request") {
 			t.Errorf("signed for %s", r.Header.Get("Authorization"))
 		}
 		w.Header().Set("Content-Type", "text/xml")
+		answer := func(format string, values ...any) {
+			fmt.Fprintf(w, `<%[1]sResponse xmlns="%[2]s"><%[1]sResult>%[3]s</%[1]sResult></%[1]sResponse>`, action,
+				namespace, fmt.Sprintf(format, values...))
+		}
+		refuse := func(status int, code, message string) {
+			w.WriteHeader(status)
+			fmt.Fprintf(w, `<ErrorResponse xmlns=%q><Error><Type>Sender</Type><Code>%s</Code><Message>%s</Message></Error>
+				</ErrorResponse>`, namespace, code, message)
+		}
 		switch {
 		case service == "sts":
-			fmt.Fprint(w,
-				`<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Account>111122223333</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`)
+			answer(`<Account>111122223333</Account>`)
 		case action == "ListImports" && stacks["forbidden"].status == "":
-			fmt.Fprint(w, `<ListImportsResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><ListImportsResult><Imports>`)
+			var importers strings.Builder
 			for importer, of := range stacks {
 				if strings.Contains(of.template, `{"Fn::ImportValue": "`+r.PostFormValue("ExportName")+`"}`) {
-					fmt.Fprintf(w, `<member>%s</member>`, importer)
+					fmt.Fprintf(&importers, `<member>%s</member>`, importer)
 				}
 			}
-			fmt.Fprint(w, `</Imports></ListImportsResult></ListImportsResponse>`)
+			answer(`<Imports>%s</Imports>`, &importers)
 		case name == "expired":
-			w.WriteHeader(http.StatusForbidden)
-			fmt.Fprint(w,
-				`<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>ExpiredToken</Code><Message>The security token included in the request is expired</Message></Error></ErrorResponse>`)
+			refuse(http.StatusForbidden, "ExpiredToken", "The security token included in the request is expired")
 		case name == "forbidden", action == "ListImports":
-			w.WriteHeader(http.StatusForbidden)
-			fmt.Fprint(w,
-				`<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>not authorized to perform: cloudformation:DescribeStacks</Message></Error></ErrorResponse>`)
+			refuse(http.StatusForbidden, "AccessDenied", "not authorized to perform: cloudformation:DescribeStacks")
 		case !ok:
-			w.WriteHeader(http.StatusBadRequest)
-			fmt.Fprintf(w,
-				`<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id %s does not exist</Message></Error></ErrorResponse>`, name)
+			refuse(http.StatusBadRequest, "ValidationError", "Stack with id "+name+" does not exist")
 		case action == "DescribeStacks":
-			fmt.Fprintf(w,
-				`<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>
-				<StackName>%[1]s</StackName><StackId>arn:aws:cloudformation:eu-west-1:111122223333:stack/%[1]s/id</StackId><StackStatus>%[2]s</StackStatus><CreationTime>2026-01-01T00:00:00Z</CreationTime>
-				<Parameters><member><ParameterKey>Name</ParameterKey><ParameterValue>mine</ParameterValue></member><member><ParameterKey>Version</ParameterKey><ParameterValue>/path</ParameterValue><ResolvedValue>21</ResolvedValue></member></Parameters>
-				</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`, name, stack.status)
+			var described struct {
+				Outputs map[string]struct{ Value any }
+			}
+			_ = json.Unmarshal([]byte(stack.template), &described) // a template may be broken
+			var outputs strings.Builder
+			for key, output := range described.Outputs {
+				fmt.Fprintf(&outputs, `<member><OutputKey>%s</OutputKey><OutputValue>%v</OutputValue></member>`, key,
+					output.Value)
+			}
+			answer(`<Stacks><member><StackName>%[1]s</StackName>
+				<StackId>arn:aws:cloudformation:%[2]s:111122223333:stack/%[1]s/id</StackId>
+				<StackStatus>%[3]s</StackStatus><CreationTime>2026-01-01T00:00:00Z</CreationTime><Parameters>
+				<member><ParameterKey>Name</ParameterKey><ParameterValue>mine</ParameterValue></member>
+				<member><ParameterKey>Version</ParameterKey><ParameterValue>/path</ParameterValue>
+				<ResolvedValue>21</ResolvedValue></member></Parameters><Outputs>%[4]s</Outputs></member></Stacks>`,
+				name, region, stack.status, &outputs)
 		case action == "DescribeStackResource":
-			id := r.PostFormValue("LogicalResourceId")
-			fmt.Fprintf(w, `<DescribeStackResourceResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStackResourceResult><StackResourceDetail><LogicalResourceId>%[1]s</LogicalResourceId><ResourceType>AWS::CloudFormation::Stack</ResourceType><ResourceStatus>CREATE_COMPLETE</ResourceStatus><LastUpdatedTimestamp>2026-01-01T00:00:00Z</LastUpdatedTimestamp><PhysicalResourceId>arn:aws:cloudformation:eu-west-1:111122223333:stack/%[2]s-%[1]s/id</PhysicalResourceId></StackResourceDetail></DescribeStackResourceResult></DescribeStackResourceResponse>`, id, name)
+			answer(`<StackResourceDetail><LogicalResourceId>%[1]s</LogicalResourceId>
+				<ResourceType>AWS::CloudFormation::Stack</ResourceType><ResourceStatus>CREATE_COMPLETE</ResourceStatus>
+				<LastUpdatedTimestamp>2026-01-01T00:00:00Z</LastUpdatedTimestamp>
+				<PhysicalResourceId>arn:aws:cloudformation:%[3]s:111122223333:stack/%[2]s-%[1]s/id</PhysicalResourceId>
+				</StackResourceDetail>`, r.PostFormValue("LogicalResourceId"), name, region)
 		case action == "GetTemplate" && r.PostFormValue("TemplateStage") == "Original":
-			fmt.Fprint(w,
-				`<GetTemplateResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><GetTemplateResult><TemplateBody>`)
-			if err := xml.EscapeText(w, []byte(stack.template)); err != nil {
+			var escaped strings.Builder
+			if err := xml.EscapeText(&escaped, []byte(stack.template)); err != nil {
 				t.Error(err)
 			}
-			fmt.Fprint(w, `</TemplateBody></GetTemplateResult></GetTemplateResponse>`)
+			answer(`<TemplateBody>%s</TemplateBody>`, &escaped)
 		default:
 			t.Errorf("asked for %s %v", action, r.PostForm)
 			w.WriteHeader(http.StatusInternalServerError)
 		}
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
+	}
 }
 
 // checked runs the check with AWS at the endpoint.
@@ -219,7 +227,7 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			arguments := append([]string{"--assembly", deployable(t, test.environment, test.proposed)},
+			arguments := append([]string{"--assembly", assemblytest.Write(t, test.environment, test.proposed)},
 				test.arguments...)
 			status, stdout, stderr := checked(t, cloudFormation(t, test.deployed), arguments...)
 			if status != test.status || !strings.Contains(stdout, test.says) ||
@@ -293,7 +301,7 @@ func TestCheckOthers(t *testing.T) {
 				deployed[stack] = deployedStack{"UPDATE_COMPLETE", template}
 			}
 			status, stdout, stderr := checked(t, cloudFormation(t, deployed),
-				append([]string{"--assembly", deployable(t, here, test.proposed)}, test.arguments...)...)
+				append([]string{"--assembly", assemblytest.Write(t, here, test.proposed)}, test.arguments...)...)
 			if status != test.status || !strings.Contains(stdout, test.says) || strings.Contains(stdout, "URLSuffix") {
 				t.Errorf("got %d\n%s%s", status, stdout, stderr)
 			}
@@ -309,8 +317,8 @@ func TestCheckNestedAgainst(t *testing.T) {
 		bucket = `{"Resources": {"B": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Ref": "Name"}}}}, "Parameters": {"Name": {"Type": "String"}}}`
 		here   = "aws://111122223333/eu-west-1"
 	)
-	before := deployable(t, here, map[string]string{"shop": fmt.Sprintf(parent, "a"), "inner": bucket})
-	after := deployable(t, here, map[string]string{"shop": fmt.Sprintf(parent, "b"), "inner": bucket})
+	before := assemblytest.Write(t, here, map[string]string{"shop": fmt.Sprintf(parent, "a"), "inner": bucket})
+	after := assemblytest.Write(t, here, map[string]string{"shop": fmt.Sprintf(parent, "b"), "inner": bucket})
 	against := func() (int, string, string) {
 		return checked(t, "http://127.0.0.1:1", "--assembly", after, "--stack", "shop", "--against",
 			filepath.Join(before, "shop.json"))
@@ -331,7 +339,7 @@ func TestCheckStages(t *testing.T) {
 	dir := t.TempDir()
 	artifacts := map[string]any{}
 	for stage, region := range map[string]string{"Dev": "eu-west-1", "Prod": "eu-west-1"} {
-		nested := deployable(t, "aws://111122223333/"+region, map[string]string{"shop": `{"Resources": {}}`})
+		nested := assemblytest.Write(t, "aws://111122223333/"+region, map[string]string{"shop": `{"Resources": {}}`})
 		must.OK(t, os.CopyFS(filepath.Join(dir, "assembly-"+stage), os.DirFS(nested)))
 		manifest := filepath.Join(dir, "assembly-"+stage, "manifest.json")
 		text := must.Get(os.ReadFile(manifest))(t)
@@ -377,7 +385,7 @@ func TestCheckAsJSON(t *testing.T) {
 	must.OK(t, os.WriteFile(file,
 		[]byte(`{"Resources": {"B": {"Type": "AWS::S3::Bucket"}, "Q": {"Type": "AWS::SQS::Queue"}}}`),
 		0o600))
-	dir := deployable(t, "aws://unknown-account/unknown-region", map[string]string{"shop": `{"Resources": {}}`})
+	dir := assemblytest.Write(t, "aws://unknown-account/unknown-region", map[string]string{"shop": `{"Resources": {}}`})
 	status, stdout, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir, "--against", file, "--format", "json",
 		"--accept", "shop/drop:Q")
 	var got struct {
@@ -400,7 +408,7 @@ func TestCheckAsJSON(t *testing.T) {
 // TestCheckUnchecked: programs see which stack could not be checked, and why.
 func TestCheckUnchecked(t *testing.T) {
 	t.Parallel()
-	dir := deployable(t, "aws://111122223333/eu-west-1",
+	dir := assemblytest.Write(t, "aws://111122223333/eu-west-1",
 		map[string]string{"forbidden": `{"Resources": {}}`, "new": `{"Resources": {}}`})
 	status, stdout, stderr := checked(t, cloudFormation(t, nil), "--assembly", dir, "--format", "json")
 	var got struct {
@@ -442,7 +450,7 @@ func TestCheckFirstRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := deployable(t, test.assembly, map[string]string{"shop": `{"Resources": {}}`,
+			dir := assemblytest.Write(t, test.assembly, map[string]string{"shop": `{"Resources": {}}`,
 				"till": `{"Resources": {}}`})
 			status, _, stderr := checkedIn(t, test.environment, "--assembly", dir)
 			if status != 2 || !strings.Contains(stderr, test.complains) {
@@ -459,7 +467,7 @@ func TestCheckFirstRun(t *testing.T) {
 // TestCheckRegion: the Region of a stack comes before that of the command.
 func TestCheckRegion(t *testing.T) {
 	t.Parallel()
-	dir := deployable(t, "aws://111122223333/eu-west-1", map[string]string{"shop": `{"Resources": {}}`})
+	dir := assemblytest.Write(t, "aws://111122223333/eu-west-1", map[string]string{"shop": `{"Resources": {}}`})
 	environment := []string{"AWS_ENDPOINT_URL=" + cloudFormation(t, nil), "AWS_REGION=us-east-1",
 		"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret"}
 	if status, stdout, stderr := checkedIn(t, environment, "--assembly", dir); status != 0 ||
@@ -487,7 +495,7 @@ func TestCheckDocument(t *testing.T) {
 		id+`"Metadata": {"aws:cdk:path": "onesynth-todo-prod/Todo/Database/AppData/Resource/Resource"},`, 1)
 	proposed = strings.Replace(proposed, `"timeToLive": "expiration_timestamp"`, `"timeToLive": "ttl"`, 1)
 	proposed = strings.Replace(proposed, attribute, `"AttributeName": "ttl", "Enabled"`, 1)
-	dir := deployable(t, "aws://unknown-account/unknown-region", map[string]string{"onesynth-todo-prod": proposed})
+	dir := assemblytest.Write(t, "aws://unknown-account/unknown-region", map[string]string{"onesynth-todo-prod": proposed})
 	if status, stdout, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir, "--against",
 		deployed); status != 1 || !strings.HasPrefix(stdout+stderr, documented+"see https://") {
 		t.Errorf("got %d\n%s%s, the document has\n%s", status, stdout, stderr, documented)

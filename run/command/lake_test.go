@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
 )
 
@@ -223,14 +224,7 @@ func lakeAssembly(t *testing.T, view string) string {
 		"Best": map[string]any{"Type": "AWS::Athena::NamedQuery",
 			"Properties": map[string]any{"Name": "Best", "Database": "shop", "QueryString": "SELECT * FROM totals"}},
 	}}))(t)
-	folder := t.TempDir()
-	for name, text := range map[string]string{
-		"manifest.json":       `{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.template.json"}}}}`,
-		"Stack.template.json": string(template),
-	} {
-		must.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
-	}
-	return folder
+	return assemblytest.Write(t, assemblytest.Anywhere, map[string]string{"Stack": string(template)})
 }
 
 func TestLakeCheck(t *testing.T) {
@@ -272,7 +266,7 @@ func TestLakeCheckAsTheRun(t *testing.T) {
 	skipWithoutLake(t)
 	t.Parallel()
 	folder := lakeAssembly(t, "SELECT shop, count(*) AS sales FROM sales GROUP BY shop")
-	path := filepath.Join(folder, "Stack.template.json")
+	path := filepath.Join(folder, "Stack.json")
 	text := must.Get(os.ReadFile(path))(t)
 	var template map[string]any
 	must.OK(t, json.Unmarshal(text, &template))
@@ -281,15 +275,8 @@ func TestLakeCheckAsTheRun(t *testing.T) {
 	template["Resources"].(map[string]any)["Bucket"] = map[string]any{"Type": "AWS::S3::Bucket",
 		"Properties": map[string]any{"BucketName": map[string]any{"Ref": "Name"}}}
 	text = must.Get(json.Marshal(template))(t)
-	for name, text := range map[string][]byte{
-		"Stack.template.json": text, "Other.template.json": []byte(
-			`{"Resources": {"Queue": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": {"Fn::ImportValue": "elsewhere"}}}}}`),
-		"manifest.json": []byte(
-			`{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.template.json"}},
-			"Other": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Other.template.json"}}}}`),
-	} {
-		must.OK(t, os.WriteFile(filepath.Join(folder, name), text, 0o600))
-	}
+	folder = assemblytest.Write(t, assemblytest.Anywhere, map[string]string{"Stack": string(text), "Other": `{"Resources": {
+		"Queue": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": {"Fn::ImportValue": "elsewhere"}}}}}`})
 	const bucket = `"ssmParameters": {"/company/bucket": "bucket"}`
 	for name, test := range map[string]struct {
 		settings string

@@ -74,10 +74,8 @@ func linksOf(t *testing.T, r *run.Runner) int32 {
 func dropLink(t *testing.T, r *run.Runner, id string) {
 	t.Helper()
 	key := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}
-	if _, err := r.DynamoDB().DeleteItem(t.Context(),
-		&dynamodb.DeleteItemInput{TableName: aws.String("links"), Key: key}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.DynamoDB().DeleteItem(t.Context(),
+		&dynamodb.DeleteItemInput{TableName: aws.String("links"), Key: key}))(t)
 }
 
 // A run loads the initial data of its platforms once it is ready, and says so. A later one with its folder of data

@@ -25,6 +25,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
 	"github.com/onesynth-cdk/onesynth/run/internal/aws"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
 	"github.com/onesynth-cdk/onesynth/run/internal/document"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
@@ -62,7 +63,7 @@ func TestTroubleshooting(t *testing.T) {
 	t.Parallel()
 	texts := textsOfPage(t)
 	const place = "aws://111122223333/eu-west-1"
-	queue := deployable(t, place, map[string]string{"shop": `{"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}`})
+	queue := assemblytest.Write(t, place, map[string]string{"shop": `{"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}`})
 	// run returns what a command prints to standard error, its usage left out.
 	run := func(t *testing.T, folder, path string, arguments ...string) string {
 		t.Helper()
@@ -144,11 +145,11 @@ func TestTroubleshooting(t *testing.T) {
 			return replaced(run(t, "", "", "push", "--console", "http://127.0.0.1:1"), "127.0.0.1:1", "127.0.0.1:8079")
 		},
 		"which-stack": func(t *testing.T) string {
-			return local(t, "", "", deployable(t, place, map[string]string{"shop-dev": `{}`, "shop-prod": `{}`}),
+			return local(t, "", "", assemblytest.Write(t, place, map[string]string{"shop-dev": `{}`, "shop-prod": `{}`}),
 				"--stack", "shop")
 		},
 		"not-emulated": func(t *testing.T) string {
-			return local(t, "", "", deployable(t, place, map[string]string{"shop": `{"Resources": {
+			return local(t, "", "", assemblytest.Write(t, place, map[string]string{"shop": `{"Resources": {
 				"Cluster": {"Type": "AWS::EKS::Cluster"},
 				"Pages": {"Type": "AWS::S3::Bucket", "Properties": {"WebsiteConfiguration": {"IndexDocument": "index.html"}}}}}`}))
 		},
@@ -160,7 +161,7 @@ func TestTroubleshooting(t *testing.T) {
 				runtime.GOOS+"/"+runtime.GOARCH, "linux/amd64")
 		},
 		"no-value": func(t *testing.T) string {
-			return local(t, "", "", deployable(t, place, map[string]string{"shop": `{
+			return local(t, "", "", assemblytest.Write(t, place, map[string]string{"shop": `{
 				"Parameters": {"Name": {"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/company/name"}},
 				"Resources": {"Orders": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": {"Ref": "Name"}}}}}`}))
 		},

@@ -3,30 +3,23 @@ package runtest_test
 import (
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // start starts a run of two queues.
 func start(t *testing.T) runtest.Run {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"manifest.json": `{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.json"}}}}`,
-		"Stack.json": `{"Resources": {
-			"Work": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "work", "DelaySeconds": 900}},
-			"Failed": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "failed"}},
-			"Reports": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "reports"}}}}`,
-	} {
-		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
-	}
+	dir := assemblytest.Write(t, assemblytest.Anywhere, map[string]string{"Stack": `{"Resources": {
+		"Work": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "work", "DelaySeconds": 900}},
+		"Failed": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "failed"}},
+		"Reports": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "reports"}}}}`})
 	runner := must.Get(run.Start(t.Context(), run.Options{
 		Assembly: dir, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), Log: t.Output(),
 	}))(t)

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
@@ -21,97 +22,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 )
 
-// trusting is a role with the statements of a policy.
-func trusting(statements string) string {
-	return `{"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {"Statement": [{"Effect": "Allow",
-		"Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}]},
-		"Policies": [{"PolicyName": "Own", "PolicyDocument": {"Statement": [` + statements + `]}}]}}`
-}
-
-// function is a function with a role, and more properties that begin with a comma.
-func function(name, role, more string) string {
-	return fmt.Sprintf(`{"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": %q,
-		"Role": {"Fn::GetAtt": [%q, "Arn"]}, "Timeout": 10 %s}}`, name, role, more)
-}
-
 // platform has one of everything that a map shows.
-var platform = strings.NewReplacer(
-	"READER_ROLE", trusting(`{"Effect": "Allow", "Action": ["dynamodb:Query"],
-			"Resource": {"Fn::Sub": "${Table.Arn}/index/ByOwner"}},
-		{"Effect": "Allow", "Action": "events:PutEvents", "Resource": {"Fn::GetAtt": ["Bus", "Arn"]}},
-		{"Effect": "Allow", "Action": "s3:*", "Resource": "*"},
-		{"Effect": "Deny", "Action": "s3:PutObject", "Resource": "*"},
-		{"Effect": "Deny", "Action": "s3:DeleteObject", "Resource": "*"}`),
-	"WRITER_ROLE", trusting(`{"Effect": "Allow", "Action": ["dynamodb:GetItem", "dynamodb:PutItem"],
-			"Resource": {"Fn::GetAtt": ["Table", "Arn"]}},
-		{"Effect": "Allow", "Action": ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator",
-			"dynamodb:ListStreams"], "Resource": {"Fn::GetAtt": ["Table", "StreamArn"]}},
-		{"Effect": "Allow", "Action": "sqs:*", "Resource": [{"Fn::GetAtt": ["Failed", "Arn"]},
-			{"Fn::GetAtt": ["Jobs", "Arn"]}],
-			"Condition": {"StringEquals": {"aws:RequestedRegion": "us-east-1"}}},
-		{"Effect": "Allow", "Action": "s3:PutObject", "Resource": {"Fn::Sub": "${Bucket.Arn}/events/*"}}`),
-	"GUARD_ROLE", trusting(`{"Effect": "Allow", "Action": "logs:*", "Resource": "*"}`),
-	"READER", function("reader", "ReaderRole", ""),
-	"WRITER", function("writer", "WriterRole", `, "DeadLetterConfig": {"TargetArn": {"Fn::GetAtt": ["Lost", "Arn"]}}`),
-	"GUARD", function("guard", "GuardRole", ""),
-).Replace(`{
-	"Table": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "things", "StreamSpecification": {
-		"StreamViewType": "NEW_IMAGE"}}},
-	"Failed": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "failed"}},
-	"Lost": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "lost"}},
-	"Jobs": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "jobs", "RedrivePolicy": {
-		"deadLetterTargetArn": {"Fn::GetAtt": ["Lost", "Arn"]}, "maxReceiveCount": 3}}},
-	"Bus": {"Type": "AWS::Events::EventBus", "Properties": {"Name": "shop"}},
-	"Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "files",
-		"NotificationConfiguration": {"EventBridgeConfiguration": {}}}},
-	"Quiet": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "quiet"}},
-	"Users": {"Type": "AWS::Cognito::UserPool", "Properties": {"LambdaConfig": {
-		"PostConfirmation": {"Fn::GetAtt": ["Writer", "Arn"]}}}},
-	"Customers": {"Type": "AWS::Cognito::UserPool"},
-	"ReaderRole": READER_ROLE, "WriterRole": WRITER_ROLE, "GuardRole": GUARD_ROLE,
-	"Reader": READER, "Writer": WRITER, "Guard": GUARD,
-	"API": {"Type": "AWS::ApiGatewayV2::Api", "Properties": {"Name": "things", "ProtocolType": "HTTP"}},
-	"Stage": {"Type": "AWS::ApiGatewayV2::Stage", "Properties": {"ApiId": {"Ref": "API"}, "StageName": "$default"}},
-	"Proxy": {"Type": "AWS::ApiGatewayV2::Integration", "Properties": {"ApiId": {"Ref": "API"},
-		"IntegrationType": "AWS_PROXY", "PayloadFormatVersion": "2.0",
-		"IntegrationUri": {"Fn::GetAtt": ["Reader", "Arn"]}}},
-	"Checked": {"Type": "AWS::ApiGatewayV2::Authorizer", "Properties": {"ApiId": {"Ref": "API"}, "Name": "checked",
-		"AuthorizerType": "REQUEST", "AuthorizerUri": {"Fn::GetAtt": ["Guard", "Arn"]}}},
-	"List": {"Type": "AWS::ApiGatewayV2::Route", "Properties": {"ApiId": {"Ref": "API"}, "RouteKey": "GET /things",
-		"Target": {"Fn::Sub": "integrations/${Proxy}"}}},
-	"Show": {"Type": "AWS::ApiGatewayV2::Route", "Properties": {"ApiId": {"Ref": "API"},
-		"RouteKey": "GET /things/{id}", "Target": {"Fn::Sub": "integrations/${Proxy}"},
-		"AuthorizationType": "CUSTOM", "AuthorizerId": {"Ref": "Checked"}}},
-	"Hourly": {"Type": "AWS::Scheduler::Schedule", "Properties": {"Name": "hourly",
-		"ScheduleExpression": "rate(1 hour)", "Target": {"Arn": {"Fn::GetAtt": ["Writer", "Arn"]},
-		"DeadLetterConfig": {"Arn": {"Fn::GetAtt": ["Lost", "Arn"]}}}}},
-	"Changes": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {
-		"EventSourceArn": {"Fn::GetAtt": ["Table", "StreamArn"]}, "FunctionName": {"Ref": "Writer"},
-		"StartingPosition": "LATEST",
-		"DestinationConfig": {"OnFailure": {"Destination": {"Fn::GetAtt": ["Failed", "Arn"]}}}}},
-	"Work": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {
-		"EventSourceArn": {"Fn::GetAtt": ["Jobs", "Arn"]}, "FunctionName": {"Ref": "Writer"}}},
-	"Off": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"Enabled": false,
-		"EventSourceArn": {"Fn::GetAtt": ["Failed", "Arn"]}, "FunctionName": {"Ref": "Writer"}}},
-	"Made": {"Type": "AWS::Events::Rule", "Properties": {"Name": "made", "EventPattern": {"source": ["shop"]},
-		"EventBusName": {"Ref": "Bus"}, "Targets": [{"Id": "one", "Arn": {"Fn::GetAtt": ["Writer", "Arn"]}},
-			{"Id": "two", "Arn": {"Fn::GetAtt": ["Jobs", "Arn"]}}]}},
-	"Sold": {"Type": "AWS::Events::Rule", "Properties": {"Name": "sold", "EventPattern": {"source": ["till"]},
-		"EventBusName": {"Ref": "Bus"}, "Targets": [{"Id": "one", "Arn": {"Fn::GetAtt": ["Writer", "Arn"]}}]}},
-	"Nightly": {"Type": "AWS::Events::Rule", "Properties": {"Name": "nightly", "ScheduleExpression": "rate(1 day)",
-		"Targets": [{"Id": "one", "Arn": {"Fn::GetAtt": ["Writer", "Arn"]}}]}},
-	"Stored": {"Type": "AWS::Events::Rule", "Properties": {"Name": "stored", "EventPattern": {"source": ["aws.s3"]},
-		"Targets": [{"Id": "one", "Arn": {"Fn::GetAtt": ["Writer", "Arn"]}}]}},
-	"MayInvoke": {"Type": "AWS::Lambda::Permission", "Properties": {"Action": "lambda:InvokeFunction",
-		"FunctionName": {"Ref": "Writer"}, "Principal": "events.amazonaws.com"}},
-	"MaySend": {"Type": "AWS::SQS::QueuePolicy", "Properties": {"Queues": [{"Ref": "Jobs"}], "PolicyDocument": {
-		"Statement": [{"Effect": "Allow", "Action": "sqs:SendMessage", "Principal": {"Service": "events.amazonaws.com"},
-			"Resource": {"Fn::GetAtt": ["Jobs", "Arn"]}}]}}},
-	"Database": {"Type": "AWS::Glue::Database", "Properties": {"DatabaseInput": {"Name": "shop"}}},
-	"Sales": {"Type": "AWS::Glue::Table", "Properties": {"DatabaseName": {"Ref": "Database"}, "TableInput": {
-		"Name": "sales", "TableType": "EXTERNAL_TABLE", "StorageDescriptor": {
-			"Columns": [{"Name": "id", "Type": "string"}], "Location": {"Fn::Sub": "s3://${Bucket}/events/"}}}}}
-}`)
+//
+//go:embed testdata/map.json
+var platform string
 
 // mapped is the map that the console shows of the platform, as its programs read it.
 func mapped(t *testing.T, recorder *trace.Recorder, a *assembly.Assembly) (c *console.Console, of console.Map) {

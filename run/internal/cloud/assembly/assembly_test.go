@@ -2,6 +2,7 @@ package assembly_test
 
 import (
 	"archive/zip"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,49 +45,10 @@ func writeManifest(t testing.TB, dir string, artifacts map[string]any) {
 	must.OK(t, os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600))
 }
 
-const surroundings = `{
-  "Metadata": {"onesynth": {"localPort": 8080}},
-  "Parameters": {"Stage": {"Type": "String", "Default": "dev"}, "Zones": {"Type": "CommaDelimitedList", "Default": "a, b"},
-    "BootstrapVersion": {"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/cdk-bootstrap/hnb659fds/version"}},
-  "Mappings": {"Sizes": {"dev": {"memory": 128}}},
-  "Conditions": {"IsDev": {"Fn::Equals": [{"Ref": "Stage"}, "dev"]}, "IsProd": {"Fn::Not": [{"Condition": "IsDev"}]},
-    "Both": {"Fn::And": [{"Condition": "IsDev"}, {"Fn::Or": [{"Condition": "IsProd"}, {"Fn::Equals": [{"Ref": "AWS::Region"}, "us-east-1"]}]}]}},
-  "Resources": {
-    "Table": {"Type": "AWS::DynamoDB::GlobalTable", "Metadata": {"aws:cdk:path": "Stack/Table/Resource"},
-      "Properties": {"StreamSpecification": {"StreamViewType": "NEW_IMAGE"}}},
-    "Named": {"Type": "AWS::DynamoDB::Table", "Properties": {"TableName": {"Fn::Join": ["-", ["aah", {"Ref": "Stage"}]]}}},
-    "Queue": {"Type": "AWS::SQS::Queue"},
-    "Bus": {"Type": "AWS::Events::EventBus", "Properties": {"Name": "own"}},
-    "Rule": {"Type": "AWS::Events::Rule", "Properties": {"Name": "nightly"}},
-    "BusRule": {"Type": "AWS::Events::Rule", "Properties": {"Name": "asked", "EventBusName": {"Fn::GetAtt": ["Bus", "Arn"]}}},
-    "Api": {"Type": "AWS::ApiGatewayV2::Api"},
-    "Domain": {"Type": "AWS::ApiGatewayV2::DomainName", "Properties": {"DomainName": "api.example.com"}},
-    "Mapping": {"Type": "AWS::ApiGatewayV2::ApiMapping", "Properties": {"ApiId": {"Ref": "Api"}, "DomainName": {"Ref": "Domain"}, "Stage": "$default"}},
-    "Secret": {"Type": "AWS::SecretsManager::Secret"},
-    "Network": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}},
-    "Subnet": {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": {"Ref": "Network"}, "CidrBlock": "10.0.0.0/18", "AvailabilityZone": {"Fn::Select": [1, {"Fn::GetAZs": ""}]}}},
-    "Routes": {"Type": "AWS::EC2::RouteTable", "Properties": {"VpcId": {"Ref": "Network"}}},
-    "Gateway": {"Type": "AWS::EC2::InternetGateway"},
-    "Attached": {"Type": "AWS::EC2::VPCGatewayAttachment", "Properties": {"VpcId": {"Ref": "Network"}, "InternetGatewayId": {"Ref": "Gateway"}}},
-    "Private": {"Type": "AWS::EC2::VPCGatewayAttachment", "Properties": {"VpcId": {"Ref": "Network"}, "VpnGatewayId": "vgw-1"}},
-    "Address": {"Type": "AWS::EC2::EIP"},
-    "Out": {"Type": "AWS::EC2::NatGateway", "Properties": {"AllocationId": {"Fn::GetAtt": ["Address", "AllocationId"]}}},
-    "Way": {"Type": "AWS::EC2::Route", "Properties": {"RouteTableId": {"Ref": "Routes"}, "DestinationCidrBlock": "0.0.0.0/0", "NatGatewayId": {"Ref": "Out"}}},
-    "Way6": {"Type": "AWS::EC2::Route", "Properties": {"RouteTableId": {"Ref": "Routes"}, "DestinationIpv6CidrBlock": "::/0", "GatewayId": {"Ref": "Gateway"}}},
-    "Endpoint": {"Type": "AWS::EC2::VPCEndpoint", "Properties": {"VpcId": {"Ref": "Network"}, "VpcEndpointType": "Interface", "SubnetIds": [{"Ref": "Subnet"}], "ServiceName": {"Fn::Sub": "com.amazonaws.${AWS::Region}.secretsmanager"}}},
-    "Direct": {"Type": "AWS::EC2::VPCEndpoint", "Properties": {"VpcId": {"Ref": "Network"}, "VpcEndpointType": "Gateway", "ServiceName": "dynamodb"}},
-    "Group": {"Type": "AWS::EC2::SecurityGroup", "Properties": {"VpcId": {"Ref": "Network"}, "GroupDescription": "Functions"}},
-    "Logs": {"Type": "AWS::Logs::LogGroup"},
-    "Bucket": {"Type": "AWS::S3::Bucket"},
-    "Catalog": {"Type": "AWS::Glue::Database", "Properties": {"DatabaseInput": {"Name": {"Fn::Sub": "lake_${Stage}"}}}},
-    "Changes": {"Type": "AWS::Glue::Table", "Properties": {"DatabaseName": {"Ref": "Catalog"}, "TableInput": {"Name": "task_changes", "StorageDescriptor": {"Location": {"Ref": "Bucket"}}}}},
-    "Queries": {"Type": "AWS::Athena::WorkGroup", "Properties": {"Name": "queries"}},
-    "Saved": {"Type": "AWS::Athena::NamedQuery", "Properties": {"Name": "All of it"}},
-    "Role": {"Type": "AWS::IAM::Role", "Properties": {"Path": "/service/"}},
-    "Gone": {"Type": "AWS::SQS::Queue", "Condition": "IsProd"},
-    "Subject": {"Type": "AWS::Lambda::Function", "DependsOn": "Role", "Properties": {"Value": VALUE}}
-  }
-}`
+// surroundings are a stack, with resources to which the value of one may refer: "VALUE" stands for it.
+//
+//go:embed testdata/surroundings.json
+var surroundings string
 
 // prefix is an expression for the text before the first hyphen.
 func prefix(expression string) string {
@@ -197,7 +159,7 @@ func TestResolve(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			loaded := must.Get(assembly.Load(write(t, strings.Replace(surroundings, "VALUE", test.value, 1)),
+			loaded := must.Get(assembly.Load(write(t, strings.Replace(surroundings, `"VALUE"`, test.value, 1)),
 				assembly.Options{}))(t)
 			got := loaded.Stacks[0].ByLogicalID("Subject").Properties["Value"]
 			if difference := cmp.Diff(test.want, got); difference != "" {
@@ -240,7 +202,7 @@ func TestResolveErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := assembly.Load(write(t, strings.Replace(surroundings, "VALUE", test.value, 1)), assembly.Options{})
+			_, err := assembly.Load(write(t, strings.Replace(surroundings, `"VALUE"`, test.value, 1)), assembly.Options{})
 			var failure *assembly.ResolveError
 			if !errors.As(err, &failure) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want a ResolveError with %q", err, test.want)
@@ -288,12 +250,11 @@ func TestCircles(t *testing.T) {
 
 func TestStacksShareExports(t *testing.T) {
 	t.Parallel()
-	loaded, err := assembly.Load(write(t,
+	loaded := must.Get(assembly.Load(write(t,
 		`{"Outputs": {"Name": {"Value": {"Fn::ImportValue": "Stack2:Table"}}}}`,
 		`{"Resources": {"Table": {"Type": "AWS::DynamoDB::Table"}},
 		  "Outputs": {"Table": {"Value": {"Ref": "Table"}, "Export": {"Name": {"Fn::Sub": "${AWS::StackName}:Table"}}}}}`,
-	), assembly.Options{})
-	must.OK(t, err)
+	), assembly.Options{}))(t)
 	if got := loaded.Stacks[0].Outputs["Name"].Value; got != "Stack2-Table" {
 		t.Errorf("got %q", got)
 	}
@@ -364,7 +325,7 @@ func TestOrderOfAPIs(t *testing.T) {
 			"Outputs": {"Url": {"Value": {"Fn::GetAtt": ["Api", "ApiEndpoint"]}, "Export": {"Name": {"Fn::Sub": "${AWS::StackName}-url"}}}}}`
 	}
 	var asked []string
-	a, err := assembly.Load(write(t,
+	a := must.Get(assembly.Load(write(t,
 		template(`{}`, `{"Fn::ImportValue": "Stack2-url"}`),
 		template(`{"onesynth": {"localPort": 8082}}`, `"b"`),
 		template(`{"onesynth": {"localPort": 8081}}`, `{"Fn::ImportValue": "Stack-url"}`),
@@ -372,8 +333,7 @@ func TestOrderOfAPIs(t *testing.T) {
 	), assembly.Options{URL: func(resource *assembly.Resource) string {
 		asked = append(asked, resource.Stack.Name)
 		return ""
-	}})
-	must.OK(t, err)
+	}}))(t)
 	var listed []string
 	for _, api := range a.APIs() {
 		listed = append(listed, api.Stack.Name)
@@ -545,7 +505,7 @@ func FuzzResolve(f *testing.F) {
 		if !json.Valid([]byte(value)) {
 			t.Skip()
 		}
-		loaded, err := assembly.Load(write(t, strings.Replace(surroundings, "VALUE", value, 1)), assembly.Options{})
+		loaded, err := assembly.Load(write(t, strings.Replace(surroundings, `"VALUE"`, value, 1)), assembly.Options{})
 		if err != nil {
 			return
 		}

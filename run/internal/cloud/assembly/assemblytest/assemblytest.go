@@ -2,6 +2,7 @@
 package assemblytest
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,6 +10,25 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 )
+
+// Anywhere is the environment of stacks that name no account and no region.
+const Anywhere = "aws://unknown-account/unknown-region"
+
+// Write writes a cloud assembly, and returns its folder. templates are those of its stacks, by their names; environment
+// is that of all stacks, such as "aws://111122223333/eu-west-1". The file of a template is NAME.json.
+func Write(t testing.TB, environment string, templates map[string]string) string {
+	t.Helper()
+	dir, artifacts := t.TempDir(), map[string]any{}
+	for stack, template := range templates {
+		file := stack + ".json"
+		must.OK(t, os.WriteFile(filepath.Join(dir, file), []byte(template), 0o600))
+		artifacts[stack] = map[string]any{"type": "aws:cloudformation:stack", "environment": environment,
+			"properties": map[string]any{"templateFile": file}}
+	}
+	manifest := must.Get(json.Marshal(map[string]any{"artifacts": artifacts}))(t)
+	must.OK(t, os.WriteFile(filepath.Join(dir, "manifest.json"), manifest, 0o600))
+	return dir
+}
 
 // Load loads an assembly of one stack, called Stack, with the resources, which are a JSON object.
 func Load(t testing.TB, resources string) *assembly.Assembly {
