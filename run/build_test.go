@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,35 +21,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
-// handlerSource is a handler without dependencies. Its answer has the platform that it was built for, and its package.
-const handlerSource = `package main
-
-import (
-	"io"
-	"net/http"
-	"os"
-	"runtime"
-	"strings"
-)
-
-func main() {
-	api := "http://" + os.Getenv("AWS_LAMBDA_RUNTIME_API") + "/2018-06-01/runtime/invocation/"
-	for {
-		next, err := http.Get(api + "next")
-		if err != nil {
-			return
-		}
-		io.Copy(io.Discard, next.Body)
-		next.Body.Close()
-		answer, err := http.Post(api+next.Header.Get("Lambda-Runtime-Aws-Request-Id")+"/response", "application/json",
-			strings.NewReader("\"" + runtime.GOOS + "/" + runtime.GOARCH + " SOURCE\""))
-		if err != nil {
-			return
-		}
-		answer.Body.Close()
-	}
-}
-`
+// handlerSource is the source of a handler, of the package SOURCE.
+//
+//go:embed testdata/handler/main.go
+var handlerSource string
 
 // otherProcessor is Go's and Lambda's name of a processor that this machine does not have.
 func otherProcessor() (processor, architecture string) {
