@@ -97,33 +97,6 @@ var exampleHeader = regexp.MustCompile(`(?m)^func Example(\w*)\(\) \{$`)
 // endOfCDK is the line with which an example closes the CDK.
 const endOfCDK = "\n\tdefer props.Close()\n"
 
-// examplesProgram is the start of the program that runs the examples in turn, or makes a mistake.
-const examplesProgram = `package main
-
-import (
-	"fmt"
-	"os"
-	"path/filepath"
-
-	"github.com/aws/jsii-runtime-go"
-)
-
-func run(name string, example func()) {
-	fmt.Println(name)
-	example()
-	if err := os.Rename(os.Getenv("CDK_OUTDIR"), filepath.Join(os.Args[2], name)); err != nil {
-		panic(err)
-	}
-}
-
-func main() {
-	if os.Args[1] == "mistake" {
-		mistake(os.Args[2])
-		return
-	}
-	defer jsii.Close()
-`
-
 // The examples of the constructs synthesise. Those with an Output comment run in the tests of
 // their packages. The others only compile there, because each would start the CDK; here one
 // program runs them all. The same program makes the mistakes that end an app.
@@ -145,8 +118,7 @@ func TestExamplesOfPackages(t *testing.T) {
 		must.OK(t, os.WriteFile(name, []byte(content), 0o644))
 		return name
 	}
-	// The program has one function for each example. An overlay makes it a package of this
-	// module. After each example it moves the assembly away.
+	// The program, in testdata/examples, has one function for each example. An overlay makes it a package of this module.
 	sources, calls, examples := map[string]string{}, "", []string{}
 	for _, file := range files {
 		content := must.Get(os.ReadFile(file))(t)
@@ -159,7 +131,7 @@ func TestExamplesOfPackages(t *testing.T) {
 			}
 			name := folder + "_" + code[found[2]:found[3]]
 			examples = append(examples, name)
-			calls += fmt.Sprintf("\trun(%q, example_%s)\n", name, name)
+			calls += fmt.Sprintf("\t{%q, example_%s},\n", name, name)
 			if strings.Count(body, endOfCDK) != 1 {
 				t.Errorf("%s does not end the CDK once", name)
 			}
@@ -169,9 +141,11 @@ func TestExamplesOfPackages(t *testing.T) {
 		sources[filepath.Join(root, "examplesofpackages", folder+".go")] = write("package main\n"+code, "sources",
 			folder+".go")
 	}
-	sources[filepath.Join(root, "examplesofpackages", "main.go")] = write(examplesProgram+calls+"}\n", "sources",
-		"main.go")
-	sources[filepath.Join(root, "examplesofpackages", "mistake.go")] = write(mistakes, "sources", "mistake.go")
+	sources[filepath.Join(root, "examplesofpackages", "examples.go")] = write("package main\n\nvar examples = "+
+		"[]struct {\n\tname string\n\trun  func()\n}{\n"+calls+"}\n", "sources", "examples.go")
+	for _, file := range []string{"main.go", "mistake.go"} {
+		sources[filepath.Join(root, "examplesofpackages", file)] = filepath.Join(root, "testdata", "examples", file)
+	}
 	overlay := must.Get(json.Marshal(map[string]any{"Replace": sources}))(t)
 	program := filepath.Join(folder, "program")
 	importertest.Output(t, exec.Command("go", "build", "-ldflags=-w", "-overlay",
