@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
 )
@@ -69,11 +70,10 @@ func TestCost(t *testing.T) {
 func TestBatch(t *testing.T) {
 	runner, tab := open(t, "", browser.Options{})
 	alice := clientOf(t, runner, "todo", "batch")
-	alice.send("POST", "/api/v1/users/me", map[string]string{"email": "batch@example.com", "name": "Batch"},
-		"Idempotency-Key", "sign-up-batch")
-	made := alice.send("POST", "/api/v1/tasks", map[string]string{"title": "Find the batch", "category": "work",
-		"priority": "high"}, "Idempotency-Key", "batch-1")
-	task, _ := made["task_id"].(string)
+	alice.Try(t, "POST", "/api/v1/users/me", map[string]string{"email": "batch@example.com", "name": "Batch"})
+	made := alice.Try(t, "POST", "/api/v1/tasks", map[string]string{"title": "Find the batch", "category": "work",
+		"priority": "high"})
+	task := onesynthtest.Field(made.Body, "task_id")
 	writer := newest(runner, "/api/v1/tasks").ID
 	must.OK(t, runner.FlushStreams(t.Context()))
 	goTo(tab, "#/requests/"+url.PathEscape(writer))

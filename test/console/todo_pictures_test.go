@@ -2,12 +2,14 @@ package console
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
@@ -15,8 +17,7 @@ import (
 func useForPictures(t *testing.T, runner *run.Runner) (items, trace, drawn string) {
 	t.Helper()
 	alice := clientOf(t, runner, "todo", "alice")
-	alice.send("POST", "/api/v1/users/me", map[string]string{"email": "alice@example.com", "name": "Alice"},
-		"Idempotency-Key", "sign-up")
+	alice.Try(t, "POST", "/api/v1/users/me", map[string]string{"email": "alice@example.com", "name": "Alice"})
 	titles := map[string][]string{
 		"work": {"Write the report", "Review the schema", "Answer the security questionnaire", "Plan the release",
 			"Fix the flaky test"},
@@ -29,22 +30,21 @@ func useForPictures(t *testing.T, runner *run.Runner) (items, trace, drawn strin
 	for _, category := range []string{"work", "home", "family", "errand"} {
 		for _, title := range titles[category] {
 			n++
-			made := alice.send("POST", "/api/v1/tasks", map[string]string{
+			made := alice.Try(t, "POST", "/api/v1/tasks", map[string]string{
 				"title": title, "category": category, "priority": []string{"high", "medium", "low"}[n%3],
 				"due_date": fmt.Sprintf("2026-12-%02d", n),
-			}, "Idempotency-Key", fmt.Sprint("task-", n))
+			})
 			if first == "" {
-				first, _ = made["task_id"].(string)
+				first = onesynthtest.Field(made.Body, "task_id")
 			}
 		}
 	}
-	alice.send("PATCH", "/api/v1/tasks/"+first, map[string]string{"status": "in_progress"}, "Idempotency-Key", "begin",
-		"If-Match", `"1"`)
-	alice.send("PATCH", "/api/v1/tasks/"+first, map[string]string{"title": "Write reports"}, "Idempotency-Key",
-		"rename", "If-Match", `"1"`)
+	for _, change := range []map[string]string{{"status": "in_progress"}, {"title": "Write reports"}} {
+		alice.MustSend(t, "PATCH", "/api/v1/tasks/"+first, http.Header{"If-Match": {`"1"`}}, change)
+	}
 	must.OK(t, runner.FlushStreams(t.Context()))
-	alice.send("POST", "/api/v1/tasks", map[string]string{"title": "Send the invoices", "category": "work",
-		"priority": "high"}, "Idempotency-Key", "invoices")
+	alice.Try(t, "POST", "/api/v1/tasks", map[string]string{"title": "Send the invoices", "category": "work",
+		"priority": "high"})
 	trace = "#/requests/" + newest(runner, "/api/v1/tasks").ID
 	tables := must.Get(runtest.Of(runner).Tables(t.Context()))(t)
 	for _, table := range tables {

@@ -157,8 +157,7 @@ func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target)
 
 	again := func() onesynthtest.Reply {
 		t.Helper()
-		r := must.Get(repeat.Send(t.Context()))(t)
-		return r
+		return must.Get(repeat.Send(t.Context()))(t)
 	}
 	if repeat.Claims {
 		for _, c := range on.claims(t, s.Platform.Database) {

@@ -181,8 +181,7 @@ func OwnArchitecture() string {
 // Root is the folder of the repository.
 func Root(t testing.TB) string {
 	t.Helper()
-	folder := must.Get(filepath.Abs(filepath.Join("..", "..")))(t)
-	return folder
+	return must.Get(filepath.Abs(filepath.Join("..", "..")))(t)
 }
 
 // Modules is the folder of the packages of Node.js that tests need, as a folder of test locks them. "go test -short"

@@ -16,7 +16,7 @@ import (
 // left returns the items of a user except idempotency keys.
 func (p *target) left(t testing.TB, id string) []map[string]any {
 	t.Helper()
-	return slices.DeleteFunc(p.items(t), func(item map[string]any) bool {
+	return slices.DeleteFunc(p.Items(t, "AppData"), func(item map[string]any) bool {
 		return of(item) != id || prefixOf(item) == "IDEMPOTENCY"
 	})
 }

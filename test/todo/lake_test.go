@@ -7,7 +7,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
-	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
@@ -30,13 +29,6 @@ func lakeOf(t testing.TB, target *target) *lake {
 	}
 }
 
-// messagesOf returns the messages in a queue of a run, by its name or URL.
-func messagesOf(t testing.TB, runner *run.Runner, queue string) []runtest.Message {
-	t.Helper()
-	messages := must.Get(runtest.Of(runner).Messages(queue))(t)
-	return messages
-}
-
 // settle waits until all that was written has landed.
 func (l *lake) settle(t testing.TB) {
 	t.Helper()
@@ -49,8 +41,7 @@ func (l *lake) settle(t testing.TB) {
 // objects returns the keys of the lake's objects.
 func (l *lake) objects(t testing.TB) []string {
 	t.Helper()
-	keys := must.Get(runtest.Of(l.Run).Objects(l.bucket, ""))(t)
-	return keys
+	return must.Get(runtest.Of(l.Run).Objects(l.bucket, ""))(t)
 }
 
 // copied returns a copy of the lake as it is now, for queries.
@@ -89,7 +80,6 @@ type failure struct {
 		Change  struct {
 			Keys     map[string]map[string]string `json:"Keys"`
 			NewImage map[string]map[string]string `json:"NewImage"`
-			OldImage map[string]map[string]string `json:"OldImage"`
 		} `json:"dynamodb"`
 	} `json:"record"`
 }
@@ -99,7 +89,7 @@ type failure struct {
 func (l *lake) failed(t testing.TB) map[string]failure {
 	t.Helper()
 	all := map[string]failure{}
-	for _, m := range messagesOf(t, l.Run, l.failures) {
+	for _, m := range must.Get(runtest.Of(l.Run).Messages(l.failures))(t) {
 		var f failure
 		if err := json.Unmarshal([]byte(m.Body), &f); err != nil {
 			t.Fatalf("a message of the failure queue: %s: %v", m.Body, err)

@@ -162,7 +162,7 @@ func events(ctx context.Context, l *lake) (_ map[string]bool, err error) {
 // is left.
 func compareTable(t *testing.T, l *lake, members []*member, bad *poisoner) {
 	t.Helper()
-	items := slices.DeleteFunc(l.items(t), func(item map[string]any) bool { return of(item) == bad.user })
+	items := slices.DeleteFunc(l.Items(t, "AppData"), func(item map[string]any) bool { return of(item) == bad.user })
 	for _, finding := range todotest.Disagreements(items) {
 		t.Error(finding)
 	}

@@ -1,15 +1,6 @@
 package todo
 
-import (
-	"strings"
-	"testing"
-)
-
-// items reads the whole table.
-func (p *target) items(t testing.TB) []map[string]any {
-	t.Helper()
-	return p.Items(t, "AppData")
-}
+import "strings"
 
 // prefixOf returns the kind of an item: the beginning of its partition key.
 func prefixOf(item map[string]any) string {

@@ -129,6 +129,5 @@ func versions(t *testing.T) (all []string) {
 func parseModule(t *testing.T) *modfile.File {
 	t.Helper()
 	content := must.Get(os.ReadFile(filepath.Join(platform.Root(t), "test", "go.mod")))(t)
-	parsed := must.Get(modfile.Parse("go.mod", content, nil))(t)
-	return parsed
+	return must.Get(modfile.Parse("go.mod", content, nil))(t)
 }

@@ -76,8 +76,7 @@ func read(t testing.TB, file string) []byte {
 	t.Helper()
 	// Go does not know that tests read files outside of their module. It runs them again when this variable changes.
 	_ = os.Getenv("ONESYNTH_SOURCES")
-	content := must.Get(os.ReadFile(file))(t)
-	return content
+	return must.Get(os.ReadFile(file))(t)
 }
 
 // lint looks for what GitHub would refuse.
