@@ -23,7 +23,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	askahumanplatform "github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	localrun "github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/runtest"

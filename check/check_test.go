@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/onesynth-cdk/onesynth/check"
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 var here = check.Environment{Stack: "shop", Region: "eu-west-1", Account: "111122223333"}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/check"
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // mutate returns the template's text after a change of its resources.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/check"
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 const appData = "TodoDatabaseAppDataA1556560"

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/check"
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // TestSources: each change is named by the line of the schema that makes it, if the metadata says so, and else by the

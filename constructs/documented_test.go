@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // Every prop of a construct documents its default, or that it is required. It may refer to the same

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"

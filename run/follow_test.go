@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/internal/trace"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"

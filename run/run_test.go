@@ -25,7 +25,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // An app that runs by itself says what the CDK's command would.

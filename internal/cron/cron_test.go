@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/onesynth-cdk/onesynth/internal/cron"
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 func location(t testing.TB, name string) *time.Location {

@@ -23,7 +23,7 @@ import (
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // skipShort skips a test that builds, unless the whole tests run. What README and docs/guide/start.md promise is tested

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // A file that is saved after the toolchain has hashed it, and before it compiles it, is not compiled, and an undo

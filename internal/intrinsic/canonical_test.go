@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/intrinsic"
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 func TestCanonical(t *testing.T) {

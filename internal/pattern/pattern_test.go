@@ -8,8 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/pattern"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // instance is the event of "Creating Amazon EventBridge event patterns", with members of the other pages' examples.

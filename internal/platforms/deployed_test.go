@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/check"
-	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // region is where the stacks of these tests are.

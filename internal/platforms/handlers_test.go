@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/internal/handlersource"
-	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 

@@ -24,8 +24,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
-	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // The stacks of To-Do alone.

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda/lambdatest"

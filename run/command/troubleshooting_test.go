@@ -21,7 +21,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/internal/loopback"
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/command/scaffold"
 	"github.com/onesynth-cdk/onesynth/run/command/target"
 	"github.com/onesynth-cdk/onesynth/run/internal/aws"

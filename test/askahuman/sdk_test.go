@@ -10,7 +10,7 @@ import (
 
 	"github.com/gruntwork-io/terratest/modules/shell"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/page"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/test/browser"
@@ -127,7 +127,9 @@ func TestPush(t *testing.T) {
 	ask(t, unique("Do you hear me?"), 2)
 	target(t).RunSchedule(t, "")
 	message, id := delivered(t, first.token)
+	shown := notification(tab)
 	tab.Push(message)
+	shown()
 	tab.Until("navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => " +
 		"all.some((one) => one.body.length > 0))")
 	browser.InWorker[bool](tab, `registration.getNotifications().then(([notification]) => {
@@ -188,8 +190,10 @@ func TestPushOfTheRun(t *testing.T) {
 	tab.Click("Notify me")
 	tab.See("Notifications are on.")
 	tab.Go(runner.URL("") + "/me")
+	shown := notification(tab)
 	ask(t, unique("Does this reach you?"), 2)
 	target(t).RunSchedule(t, "")
+	shown()
 	_, id := delivered(t, browser.Evaluate[string](tab, "JSON.parse(localStorage.getItem('ask-a-human.push')).token"))
 	tab.Until("navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => " +
 		"all.some((one) => one.tag === '" + id + "' && one.body.length > 0))")
@@ -205,6 +209,18 @@ func TestPushOfTheRun(t *testing.T) {
 	if items := target(t).Items(t, "Subscriptions"); len(items) > 0 && strings.Contains(fmt.Sprint(items), "page-") {
 		t.Errorf("the platform has %v", items)
 	}
+}
+
+// notification returns what waits until the worker has shown its next notification. Chromium forgets a notification that
+// it is asked for while it is being shown: only then may a test look for it.
+func notification(tab *browser.Tab) (shown func()) {
+	// A worker that rests runs again.
+	browser.Evaluate[bool](tab, "navigator.serviceWorker.ready.then(({active}) => (active.postMessage({}), true))")
+	browser.InWorker[bool](tab, `(globalThis.shown = new Promise((done) => {
+		const show = registration.showNotification.bind(registration);
+		registration.showNotification = (...all) => show(...all).then(done);
+	}), true)`)
+	return func() { browser.InWorker[bool](tab, "shown.then(() => true)") }
 }
 
 // delivered is a message of the run's inbox in the form in which Firebase Cloud Messaging gives it to a browser, and

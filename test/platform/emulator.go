@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // endpoint is the variable that sends AWS's SDKs, and so the tests, the CDK command and

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rhysd/actionlint"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // The steps that need an account deploy a pull request to an emulator of AWS, and say where it is. Then it is removed.

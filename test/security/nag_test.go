@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/modfile"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // reports are the reports of cdk-nag's packs on the templates, by stack and by pack, the templates

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // rule is a rule for every resource of some types.

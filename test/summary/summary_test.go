@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // The events of testdata/failed.json are those of eight packages: of a failed, a panicking, a hanging, an exiting and a

@@ -14,7 +14,7 @@ import (
 	_ "github.com/oapi-codegen/runtime" // what a client of oapi-codegen imports
 	"golang.org/x/mod/modfile"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"

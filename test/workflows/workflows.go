@@ -14,7 +14,7 @@ import (
 	"github.com/rhysd/actionlint"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // pinned matches an action of one major version, or of one commit.

@@ -16,7 +16,7 @@ import (
 	"github.com/google/licensecheck"
 	"golang.org/x/mod/modfile"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
 

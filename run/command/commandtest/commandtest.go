@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
 // Variable names the environment variable that holds the path of a built command. Linking it takes seconds, so make

@@ -7,7 +7,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/scheduler"
 	"github.com/onesynth-cdk/onesynth/run/internal/trace"

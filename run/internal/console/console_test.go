@@ -15,7 +15,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/dev"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )

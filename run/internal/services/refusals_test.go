@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/services"
 	buckets "github.com/onesynth-cdk/onesynth/run/internal/services/s3"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/servicestest"

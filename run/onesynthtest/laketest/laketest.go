@@ -8,7 +8,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/lakequery"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"

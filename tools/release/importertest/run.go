@@ -22,8 +22,8 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
-	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/schema/client"
 )

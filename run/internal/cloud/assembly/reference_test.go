@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/servicestest"
 	"github.com/onesynth-cdk/onesynth/tools/reference"
 )

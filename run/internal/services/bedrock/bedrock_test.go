@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/aws"
 	"github.com/onesynth-cdk/onesynth/run/internal/aws/awstest"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"

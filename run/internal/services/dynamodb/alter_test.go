@@ -14,7 +14,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/internal/engine"
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	tables "github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"

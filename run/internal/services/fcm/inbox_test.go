@@ -16,7 +16,7 @@ import (
 	gojwt "github.com/golang-jwt/jwt/v5"
 	"golang.org/x/oauth2/jwt"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/fcm"
 )
 

@@ -22,7 +22,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda/lambdatest"
 	"github.com/onesynth-cdk/onesynth/run/internal/trace"

@@ -16,7 +16,7 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"pgregory.net/rapid"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/s3"
 )

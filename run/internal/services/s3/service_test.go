@@ -23,7 +23,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	endpoint "github.com/onesynth-cdk/onesynth/run/internal/aws"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"

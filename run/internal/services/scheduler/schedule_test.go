@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/internal/cron"
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/scheduler"
 )
 

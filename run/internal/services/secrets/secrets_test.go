@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"github.com/onesynth-cdk/onesynth/internal/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/aws/awstest"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
