@@ -61,8 +61,8 @@ type Options struct {
 type Engine struct {
 	url       string
 	transport *http.Transport
-	// writes counts what Wrote was told of, by the access key and the table; "" are writes to tables that are not known.
-	// The mutex guards it, and wrote, which the next write closes.
+	// writes counts what Wrote was told of, by the access key and the table; "" are writes to tables that are not
+	// known. The mutex guards it, and wrote, which the next write closes.
 	mutex   sync.Mutex
 	writes  map[writtenTable]uint64
 	wrote   chan struct{}

@@ -198,7 +198,8 @@ func TestCleanerAmidOthers(t *testing.T) {
 	}
 	// Without time it is not complete, and nothing is lost.
 	m.leaves("leaver-02", shared, nil, false, false)
-	if complete, err := cleaner.CleanAccount(worldtest.Leaving(ctx, 2*time.Second), "leaver-02"); err != nil || complete {
+	leaving := worldtest.Leaving(ctx, 2*time.Second)
+	if complete, err := cleaner.CleanAccount(leaving, "leaver-02"); err != nil || complete {
 		t.Errorf("without time: got %t, %v", complete, err)
 	}
 }

@@ -186,7 +186,8 @@ func TestHistory(t *testing.T) {
 		t.Errorf("30 days later (-want +got):\n%s", diff)
 	}
 	// A request that ends too soon says so, and a repeat goes on.
-	if err := w.DeleteTranslations(worldtest.Leaving(ctx, 2*time.Second), "ann"); !errors.Is(err, context.DeadlineExceeded) {
+	leaving := worldtest.Leaving(ctx, 2*time.Second)
+	if err := w.DeleteTranslations(leaving, "ann"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("without time: got %v", err)
 	}
 	if err := w.DeleteTranslations(ctx, "ann"); err != nil {

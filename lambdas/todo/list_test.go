@@ -316,7 +316,8 @@ func (w *world) fill(t testing.TB, user string, n int, in todo.TaskBody, title f
 	}
 	w.Tables.Store(t, "AppData", others...)
 	must.Get(w.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
-		TableName: aws.String("AppData"), Key: dynamo.Texts(map[string]string{"PK": "COUNTS#" + user, "SK": "METADATA"}),
+		TableName:        aws.String("AppData"),
+		Key:              dynamo.Texts(map[string]string{"PK": "COUNTS#" + user, "SK": "METADATA"}),
 		UpdateExpression: aws.String("ADD #status :more, #priority :more"),
 		ExpressionAttributeNames: map[string]string{"#status": string(first.Status),
 			"#priority": cmp.Or(string(first.Priority), "no_priority")},

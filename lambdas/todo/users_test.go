@@ -446,7 +446,8 @@ func TestEraserMeetsReturnedUser(t *testing.T) {
 			t.Parallel()
 			ctx, w := t.Context(), newWorld(t)
 			deletable(t, w)
-			if complete, err := w.DeleteUser(worldtest.Leaving(t.Context(), 2*time.Second), "ada"); err != nil || complete {
+			leaving := worldtest.Leaving(t.Context(), 2*time.Second)
+			if complete, err := w.DeleteUser(leaving, "ada"); err != nil || complete {
 				t.Fatalf("got %v, %v", complete, err)
 			}
 			deletion, _ := w.deletion(t, "ada")

@@ -495,7 +495,8 @@ func TestCheckDocument(t *testing.T) {
 		id+`"Metadata": {"aws:cdk:path": "onesynth-todo-prod/Todo/Database/AppData/Resource/Resource"},`, 1)
 	proposed = strings.Replace(proposed, `"timeToLive": "expiration_timestamp"`, `"timeToLive": "ttl"`, 1)
 	proposed = strings.Replace(proposed, attribute, `"AttributeName": "ttl", "Enabled"`, 1)
-	dir := assemblytest.Write(t, "aws://unknown-account/unknown-region", map[string]string{"onesynth-todo-prod": proposed})
+	dir := assemblytest.Write(t, "aws://unknown-account/unknown-region",
+		map[string]string{"onesynth-todo-prod": proposed})
 	if status, stdout, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir, "--against",
 		deployed); status != 1 || !strings.HasPrefix(stdout+stderr, documented+"see https://") {
 		t.Errorf("got %d\n%s%s, the document has\n%s", status, stdout, stderr, documented)

@@ -21,8 +21,8 @@ import (
 )
 
 // checkOddRequests sends to each operation, and so to the database behind it, the request of a client with one part of
-// it odd, or none. Each is answered, and never by a failure. The fuzzers of package httpapitest and of the run's gateway
-// say the same of requests that are wrong as a whole.
+// it odd, or none. Each is answered, and never by a failure. The fuzzers of package httpapitest and of the run's
+// gateway say the same of requests that are wrong as a whole.
 func (s *Suite) checkOddRequests(t *testing.T, statuses ...int) {
 	target := s.OwnRun(t, run.Options{})
 	measured, runner := s.measured(t, target)
@@ -128,8 +128,11 @@ func (s *Suite) odd(random *rand.Rand, r client.Request, operation schema.Descri
 }
 
 // oddValues are values that programs trip over.
-var oddValues = []any{nil, true, -1, 0.5, 1 << 40, 1e300, []any{}, []any{nil, ""}, map[string]any{"": nil}, "", " ", "\x00",
-	"a\tb\r\nc: d", "null", "undefined", "NaN", "é", "日本語", "🦀👩‍👩‍👧", "ﷺ", "\u202e\u200b\ufeff", "\xff\xfe", "\xc0\x80",
-	"%00", "%", "#", "?", "USER#x", "RATE#create#x", "../../etc/passwd", "' OR 1=1 --", "<script>", "2026-02-30",
-	"9999-12-31", `"1"`, `W/"1", "2",, "a,b"`, "00000000-0000-4000-8000-000000000000", strings.Repeat("x", 600),
-	strings.Repeat("ü", 2100), strings.Repeat("9", 400)}
+var oddValues = []any{
+	nil, true, -1, 0.5, 1 << 40, 1e300, []any{}, []any{nil, ""}, map[string]any{"": nil},
+	"", " ", "\x00", "a\tb\r\nc: d", "null", "undefined", "NaN",
+	"é", "日本語", "🦀👩‍👩‍👧", "ﷺ", "\u202e\u200b\ufeff", "\xff\xfe", "\xc0\x80",
+	"%00", "%", "#", "?", "USER#x", "RATE#create#x", "../../etc/passwd", "' OR 1=1 --", "<script>",
+	"2026-02-30", "9999-12-31", `"1"`, `W/"1", "2",, "a,b"`, "00000000-0000-4000-8000-000000000000",
+	strings.Repeat("x", 600), strings.Repeat("ü", 2100), strings.Repeat("9", 400),
+}

@@ -260,7 +260,8 @@ func TestNew(t *testing.T) {
 	t.Parallel()
 	g := fcmtest.New(t)
 	onCurve := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
-	pkcs1 := string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(fcmtest.Key())}))
+	pkcs1 := string(pem.EncodeToMemory(&pem.Block{
+		Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(fcmtest.Key())}))
 	for name, test := range map[string]struct {
 		file          []byte
 		valid         bool

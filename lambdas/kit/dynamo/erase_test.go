@@ -86,7 +86,8 @@ func TestErase(t *testing.T) {
 				var read note
 				return attributevalue.UnmarshalMap(item, &read) == nil && read.At == test.n
 			}
-			if complete, err := tables.Erase(worldtest.Leaving(ctx, 3*time.Second), erasure, "first", "second"); complete || err != nil ||
+			leaving := worldtest.Leaving(ctx, 3*time.Second)
+			if complete, err := tables.Erase(leaving, erasure, "first", "second"); complete || err != nil ||
 				writes.Load() > 0 {
 				t.Errorf("without time: got %t, %v after %d writes; want an end without a write", complete, err,
 					writes.Load())

@@ -38,7 +38,9 @@ func unfold(request string) string {
 // A run refuses what it says that it refuses, and takes what it says that it takes.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	f := start(t, everything, func(o *services.Options) { o.Buckets = must.Get(buckets.New(t.TempDir(), o.Assembly))(t) })
+	f := start(t, everything, func(o *services.Options) {
+		o.Buckets = must.Get(buckets.New(t.TempDir(), o.Assembly))(t)
+	})
 	t.Cleanup(f.server.Events.Close)
 	must.Get(f.send(t, "S3 PutObject", "PUT /lake/a"))(t)
 	queues := strings.TrimSuffix(f.server.Queue("work").URL, "work")
@@ -56,9 +58,10 @@ func TestRefusals(t *testing.T) {
 				call, request, code = before[:i], before[i+1:], ""
 			}
 			answer, err := f.send(t, call, request)
-			if failed, ok := errors.AsType[*failure](err); ok && failed.Type != code || !ok && (err != nil || code != "") {
-				t.Errorf("%s, %s: %s gets %s, %v, want the code %q", refusal.Call, refusal.Of, request[:min(len(request), 200)], answer, err,
-					code)
+			failed, ok := errors.AsType[*failure](err)
+			if ok && failed.Type != code || !ok && (err != nil || code != "") {
+				t.Errorf("%s, %s: %.200s gets %s, %v, want the code %q", refusal.Call, refusal.Of, request, answer,
+					err, code)
 			}
 			if got := receipt.FindStringSubmatch(answer); got != nil {
 				received = got[1]

@@ -22,7 +22,8 @@ func Fields(t testing.TB, err error) (fields []string) {
 		t.Fatalf("got %v, want a *validate.Error", err)
 	}
 	for _, p := range invalid.Problems {
-		if p.Message == "" || !utf8.ValidString(p.Message) || len(p.Message) > 400 || strings.HasSuffix(p.Message, ".") {
+		if p.Message == "" || len(p.Message) > 400 || !utf8.ValidString(p.Message) ||
+			strings.HasSuffix(p.Message, ".") {
 			t.Errorf("%s has the message %q", p.Field, p.Message)
 		}
 		fields = append(fields, p.Field)

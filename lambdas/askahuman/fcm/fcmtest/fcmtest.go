@@ -47,8 +47,8 @@ type Google struct {
 	Revoked map[string]bool
 	// Requests are the bodies of messages:send, those that Answer refused included.
 	Requests []map[string]any
-	// Answer answers messages:send, and Authorise the token endpoint, unless it returns false. Nil: the message is taken,
-	// and a token issued.
+	// Answer answers messages:send, and Authorise the token endpoint, unless it returns false. Nil: the message is
+	// taken, and a token issued.
 	Answer, Authorise func(http.ResponseWriter) bool
 }
 
@@ -92,8 +92,8 @@ func (g *Google) checkAssertion(r *http.Request) error {
 	}
 	if _, err := jwt.ParseWithClaims(r.FormValue("assertion"), &claims, func(*jwt.Token) (any, error) {
 		return &Key().PublicKey, nil
-	}, jwt.WithValidMethods([]string{"RS256"}), jwt.WithIssuer("push@project.example"), jwt.WithAudience(g.URL+"/token"),
-		jwt.WithExpirationRequired()); err != nil {
+	}, jwt.WithValidMethods([]string{"RS256"}), jwt.WithIssuer("push@project.example"),
+		jwt.WithAudience(g.URL+"/token"), jwt.WithExpirationRequired()); err != nil {
 		return err
 	}
 	if !strings.Contains(claims.Scope, "https://www.googleapis.com/auth/firebase.messaging") {
