@@ -54,7 +54,13 @@ const MetricNamespaceVariable = "METRIC_NAMESPACE"
 
 // MetricsOf returns the metrics that the function reports.
 func MetricsOf(function string, metrics []Metric) []Metric {
-	return slices.DeleteFunc(slices.Clone(metrics), func(m Metric) bool { return m.Function != function })
+	var own []Metric
+	for _, m := range metrics {
+		if m.Function == function {
+			own = append(own, m)
+		}
+	}
+	return own
 }
 
 // LakeComponent is the folder of lambdas that the functions of every lake are in.

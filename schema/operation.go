@@ -152,7 +152,7 @@ func (d Description) Answer() reflect.Type { return unlessNone(d.answer) }
 // Succeeds reports whether a status is one of success: Status, or one of Further.
 func (d Description) Succeeds(status int) bool {
 	_, further := d.Further[status]
-	return further || status == d.Status
+	return further || status == cmp.Or(d.Status, 200)
 }
 
 func unlessNone(form reflect.Type) reflect.Type {
