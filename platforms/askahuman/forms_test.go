@@ -46,7 +46,7 @@ func TestForms(t *testing.T) {
 		"an audience twice": {to("ethics", "ethics"), []string{"audience[1]"}},
 		"an answer without anything": {askahuman.Answer{Confidence: new(9), ResponseTimeMS: new(int64(-9))},
 			[]string{"confidence", "response_time_ms", "answer"}},
-		"a report of nothing": {askahuman.PersonReport{Reason: "spam"}, []string{"question_id"}},
+		"a report of nothing":      {askahuman.PersonReport{Reason: "spam"}, []string{"question_id"}},
 		"an answer of both":        {askahuman.Answer{Text: new("yes"), Option: new(0)}, []string{"answer"}},
 		"a token with a line feed": {askahuman.NewSubscription{Token: "a\n"}, []string{"fcm_token"}},
 		"a token too long": {askahuman.NewSubscription{Token: strings.Repeat("x", 4097)},

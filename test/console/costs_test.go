@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -71,8 +72,8 @@ func TestBatch(t *testing.T) {
 	runner, tab := open(t, "", browser.Options{})
 	alice := clientOf(t, runner, "todo", "batch")
 	alice.Try(t, "POST", "/api/v1/users/me", map[string]string{"email": "batch@example.com", "name": "Batch"})
-	made := alice.Try(t, "POST", "/api/v1/tasks", map[string]string{"title": "Find the batch", "category": "work",
-		"priority": "high"})
+	made := alice.MustSend(t, "POST", "/api/v1/tasks", http.Header{"Idempotency-Key": {"batch-1"}},
+		map[string]string{"title": "Find the batch", "category": "work", "priority": "high"})
 	task := onesynthtest.Field(made.Body, "task_id")
 	writer := newest(runner, "/api/v1/tasks").ID
 	must.OK(t, runner.FlushStreams(t.Context()))
