@@ -86,6 +86,9 @@ func (t *Tables) key(tb testing.TB, table string, values []any) dynamo.Item {
 
 func marshalled(tb testing.TB, value any) dynamo.Item {
 	tb.Helper()
+	if item, ok := value.(dynamo.Item); ok {
+		return item
+	}
 	own := dynamo.Item{}
 	values, _ := value.(map[string]any)
 	for name, value := range values {

@@ -261,11 +261,17 @@ func (d Document) compiled(t testing.TB, form map[string]any) *jsonschema.Schema
 	maps.Copy(whole, form)
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
+	c.UseRegexpEngine(func(pattern string) (jsonschema.Regexp, error) {
+		return regexp.Compile(codePoint.ReplaceAllString(pattern, `\x{$1}`))
+	})
 	must.OK(t, c.AddResource("answer.json", whole))
 	made := must.Get(c.Compile("answer.json"))(t)
 	d.forms.Store(key, made)
 	return made
 }
+
+// codePoint is a code point in a pattern of the document, which ECMAScript spells otherwise than package regexp.
+var codePoint = regexp.MustCompile(`\\u([0-9A-Fa-f]{4})`)
 
 func asList(value any) []any {
 	list, _ := value.([]any)
