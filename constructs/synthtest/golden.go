@@ -81,6 +81,24 @@ func Golden(t *testing.T, folder, base string, templates map[string]Template) {
 	}
 }
 
+// WithoutBuilds returns the template without the sources that its functions were built from.
+func (t Template) WithoutBuilds(tb testing.TB) Template {
+	tb.Helper()
+	var document map[string]any
+	must.OK(tb, json.Unmarshal([]byte(t.Source), &document))
+	resources, _ := document["Resources"].(map[string]any)
+	for _, resource := range resources {
+		metadata, _ := At(resource, "Metadata").(map[string]any)
+		delete(metadata, "onesynth")
+		if len(metadata) == 0 {
+			delete(resource.(map[string]any), "Metadata")
+		}
+	}
+	source := must.Get(json.Marshal(document))(tb)
+	t.Source = string(source)
+	return t
+}
+
 // read returns the lines of a golden file; none where it is yet to be written.
 func read(file string) ([]string, error) {
 	content, err := os.ReadFile(file)
