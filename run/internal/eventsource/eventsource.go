@@ -50,7 +50,7 @@ type Options struct {
 	// table. Default: 200 ms (AWS: 250 ms).
 	PollInterval time.Duration
 	// IdleInterval is the least time between such reads while it does not: a read that takes long is repeated later.
-	// Default: ten times PollInterval.
+	// Default: 15 times PollInterval.
 	IdleInterval time.Duration
 	// OwnEngine says that the run has started the engine: shards begin when one has ended. Default: others use the
 	// engine, too, and shards are looked for every 5 s.
@@ -76,7 +76,7 @@ func Read(source *assembly.Assembly, options Options) (*Mappings, error) {
 		options.PollInterval = 200 * time.Millisecond
 	}
 	if options.IdleInterval <= 0 {
-		options.IdleInterval = 10 * options.PollInterval
+		options.IdleInterval = 15 * options.PollInterval
 	}
 	if options.RetryDelay <= 0 {
 		options.RetryDelay = 100 * time.Millisecond
