@@ -42,8 +42,8 @@ func database(scope constructs.Construct, id, prefix string) {
 	table.NewDatabase(scope, id, table.DatabaseProps{Database: own().Database, Prefix: prefix})
 }
 
-// refusals are mistakes that only the CDK can find. Each declares one below a stack of its own. The names of mistakes
-// begin with Err; the others are none.
+// refusals declare what only the CDK can refuse, each below a stack of its own. A mistake has a name that begins with
+// Err. The others are accepted.
 var refusals = map[string]func(app awscdk.App, stack awscdk.Stack, build *gofunction.Build){
 	"OK": func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) { ready(stack, "Own", build) },
 	"KnownRegion": func(app awscdk.App, _ awscdk.Stack, build *gofunction.Build) {

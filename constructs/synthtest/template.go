@@ -24,7 +24,7 @@ type Template struct {
 	Resources map[string]Resource
 	Outputs   map[string]struct{ Value any }
 	Metadata  map[string]any
-	// Entries are what the assembly says of constructs, such as warnings, by construct path, such as "/stack/Platform".
+	// Entries are the metadata of constructs, such as warnings, by construct path, such as "/stack/Platform".
 	Entries map[string][]Entry `json:"-"`
 	// Source is the template as written.
 	Source string `json:"-"`

@@ -45,7 +45,7 @@ func (s *Suite) CheckTokens(t *testing.T, target *Target, headers http.Header) {
 	}
 }
 
-// protected reports whether any user or any program with a token, and nobody else, may call a route.
+// protected reports whether a route needs a token and nothing else: that of any user, or of any program.
 func protected(route schema.Route) bool {
 	return route.Caller == schema.CallerUser ||
 		route.Caller.Token == schema.TokenOfProgram && route.Caller.Scope == ""

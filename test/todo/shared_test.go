@@ -44,7 +44,7 @@ func TestShared(t *testing.T) {
 	})
 }
 
-// The OpenAPI document says of each route what it takes and what it answers.
+// Each route takes and answers what the OpenAPI document says.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	suite.CheckAnswers(t, "Authorization: "+newUser(t, shared(t)).Header.Get("Authorization"))

@@ -192,11 +192,13 @@ func (c *caller) do(ctx context.Context, r Route) error {
 
 // request returns a request of a route, which says what is known.
 func (c *caller) request(ctx context.Context, r Route) (client.Request, error) {
-	d, says := r.Operation, given(nil)
+	d, body := r.Operation, r.body
 	c.counts[d.ID]++
-	if body := r.body; body != nil {
-		says = body(c, c.counts[d.ID])
-	} else if body = c.of.bodies[d.ID]; body != nil {
+	if body == nil {
+		body = c.of.bodies[d.ID]
+	}
+	var says given
+	if body != nil {
 		says = body(c, c.counts[d.ID])
 	}
 	content, err := Sample(d, says, c.known)

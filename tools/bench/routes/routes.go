@@ -20,8 +20,8 @@ type Measured struct {
 	// Change is an operation whose answer has the id of an item that goes to LakeTable. Nil: there is no lake.
 	Change    schema.Described
 	LakeTable LakeTable
-	// Webhook is an operation that a webhook tells of, and WebhookField says where: it is a field of a request before.
-	// Nil: there are no webhooks.
+	// Webhook is the operation after which the platform sends a webhook. WebhookField is the field of an earlier
+	// request that has the webhook's address. Nil: there are no webhooks.
 	Webhook      schema.Described
 	WebhookField string
 
@@ -38,7 +38,7 @@ type Measured struct {
 	// usual are the ids that every request needs.
 	usual []string
 	// bodies are what requests of an operation say beside what the contract requires and has examples of, by its ID.
-	// n is how many requests of the operation the client has begun.
+	// n counts the client's requests of the operation, from 1.
 	bodies map[string]func(c *caller, n int) given
 }
 

@@ -43,8 +43,8 @@ func Optional(d schema.Description) map[string]any {
 	return all
 }
 
-// required are the fields of an operation's body that each request has, and those of the variant of which all else is
-// given: the first one by default.
+// required returns the names of the fields that the body of each request has. If given fills none of the operation's
+// variants, the fields of the first variant follow.
 func required(d schema.Description, given map[string]any) []string {
 	fields := fieldsOf(d.Body())
 	var names []string
