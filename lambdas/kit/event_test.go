@@ -147,7 +147,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: got %+v", name, response)
 		}
 		server := httptest.NewServer(api)
-		served := must.Get(http.Get(server.URL + "/answer"))(t)
+		served := must.Get(server.Client().Get(server.URL + "/answer"))(t)
 		body, err := io.ReadAll(served.Body)
 		server.Close()
 		mediaType := served.Header.Get("Content-Type")

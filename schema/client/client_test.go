@@ -79,7 +79,7 @@ func TestRequest(t *testing.T) {
 	})
 	listener := httptest.NewServer(server.Handler())
 	defer listener.Close()
-	to := &client.Client{URL: listener.URL}
+	to := &client.Client{URL: listener.URL, HTTP: listener.Client()}
 	for name, want := range map[string]seatParams{
 		"all": {pageParams{5}, `a/b?c=%2F&"ü`, new(0), 1.5, []string{"a b", "c&d"}, []uint16{1, 2}, true,
 			wire.At(time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)), "Europe/Berlin"},
@@ -138,7 +138,7 @@ func (s *told) start(t *testing.T) *client.Client {
 		_, _ = io.WriteString(w, s.body)
 	}))
 	t.Cleanup(listener.Close)
-	return &client.Client{URL: listener.URL, Header: http.Header{"Authorization": {"Bearer a"}}}
+	return &client.Client{URL: listener.URL, HTTP: listener.Client(), Header: http.Header{"Authorization": {"Bearer a"}}}
 }
 
 // An answer has the form of its status.

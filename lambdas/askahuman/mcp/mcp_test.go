@@ -84,6 +84,7 @@ type agent string
 func (a agent) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set(askahuman.AgentHeader, string(a))
+	r.Close = true // the end of another test's server closes what http.DefaultTransport keeps
 	return http.DefaultTransport.RoundTrip(r)
 }
 

@@ -154,7 +154,8 @@ func TestAnswers(t *testing.T) {
 			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=MAY/20260101/us-east-1/test/aws4_request")
 			r.Header.Set("X-Amzn-Trace-Id", "Root=1-00000000-000000010000400080000000")
 			got := 0
-			if answer, err := http.DefaultClient.Do(r); err == nil {
+			answer, err := server.Client().Do(r)
+			if err == nil {
 				if _, err := io.ReadAll(answer.Body); err == nil {
 					got = answer.StatusCode
 				}
@@ -165,7 +166,7 @@ func TestAnswers(t *testing.T) {
 			details, _ := recorder.Request(id)
 			call := details.Invocations[0].Calls[0]
 			if call.Status != test.status || call.Error != test.error || got != test.got {
-				t.Errorf("the trace has %d %q of what the caller got as %d", call.Status, call.Error, got)
+				t.Errorf("the trace has %d %q of what the caller got as %d (%v)", call.Status, call.Error, got, err)
 			}
 			count := recorder.Ways()[trace.Way{From: "worker", To: "arn:aws:s3:::files"}]
 			if count.All != 1 || (count.Failed == 1) != (test.error != "") {

@@ -38,8 +38,10 @@ type Tried struct {
 	Request string `json:"request,omitempty"`
 }
 
-// trying follows no redirects: the page shows them.
-var trying = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+// trying follows no redirects: the page shows them. Each request has its own connection: net/http does not repeat a POST
+// whose kept connection has ended.
+var trying = &http.Client{Transport: &http.Transport{DisableKeepAlives: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 // try sends a request to an API of the run. The page may send none itself: its policy lets it reach the console alone,
 // and an API takes requests of those pages that its CORS configuration names.

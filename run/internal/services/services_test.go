@@ -498,6 +498,7 @@ func exchange(t *testing.T, method, url, body string, header http.Header) (*http
 	t.Helper()
 	request := must.Get(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
 	request.Header = header
+	request.Close = true // the end of another test's server closes what http.DefaultClient keeps
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, "", err

@@ -40,6 +40,7 @@ func do(t *testing.T, method, url, body string, headers map[string]string) (int,
 	for name, value := range headers {
 		request.Header.Set(name, value)
 	}
+	request.Close = true // the end of another test's server closes what http.DefaultClient keeps
 	response := must.Get(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
 	text := must.Get(io.ReadAll(response.Body))(t)

@@ -22,7 +22,8 @@ func TestReceiver(t *testing.T) {
 	var r webhooks.Receiver
 	server := httptest.NewServer(&r)
 	t.Cleanup(server.Close)
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := server.Client()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	post := func(path, body string) int {
 		t.Helper()
 		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+path,
