@@ -78,6 +78,7 @@ func (b *bench) idle(ctx context.Context) error {
 		return err
 	}
 	stop = l.stop
+	time.Sleep(idleFor) // every first write to a JVM that has just begun is slow
 	return b.writeRows(ctx, l.client(), "in the next run with its data", tables)
 }
 
