@@ -6,8 +6,6 @@
 package askahuman
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
@@ -26,13 +24,6 @@ type target struct{ *platform.Target }
 func shared(t testing.TB) *target { return &target{suite.Shared(t)} }
 
 func ownRun(t testing.TB, options run.Options) *target { return &target{suite.OwnRun(t, options)} }
-
-// forgetAsks lets an agent's count of asks of this hour begin at zero, as the next hour would.
-func (p *target) forgetAsks(t testing.TB, agentID string) {
-	t.Helper()
-	digest := sha256.Sum256([]byte(agentID))
-	p.Set(t, "Guards", "guard_key", "OPEN#"+hex.EncodeToString(digest[:]), map[string]any{"counted_since": 0})
-}
 
 // runNotifier runs the notifier by its schedule and waits for its end. On AWS it
 // runs every minute by itself.

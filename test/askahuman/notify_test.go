@@ -3,15 +3,14 @@ package askahuman
 import (
 	"encoding/json"
 	"maps"
-	"net/http"
 	"testing"
 	"time"
 
-	http_helper "github.com/gruntwork-io/terratest/modules/http-helper"
-
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
 // pushed is a notification as Firebase Cloud Messaging got it.
@@ -21,32 +20,15 @@ type pushed struct {
 	Data         map[string]string
 }
 
-// pushes are all notifications that the run's push inbox took, as its console shows
-// them.
+// pushes are all notifications that the run's push inbox took.
 func (p *target) pushes(t testing.TB) []pushed {
 	t.Helper()
-	status, body := http_helper.HTTPGetContext(t, t.Context(), p.Run.ConsoleURL()+"/push", nil)
-	var messages []struct{ Message pushed }
-	if err := json.Unmarshal([]byte(body), &messages); status != http.StatusOK || err != nil {
-		t.Fatalf("got push inbox %d %.300s: %v", status, body, err)
-	}
+	messages := runtest.Of(p.Run).Pushes()
 	all := make([]pushed, len(messages))
 	for i, message := range messages {
-		all[i] = message.Message
+		must.OK(t, json.Unmarshal(message.Message, &all[i]))
 	}
 	return all
-}
-
-// subscribers subscribes people, each with a device of its own. Subscribing is
-// limited by address, so each has that, too.
-func subscribers(t testing.TB, target *target, n int) (people []*onesynthtest.Client, tokens []string) {
-	t.Helper()
-	for range n {
-		one, token := newPerson(newClient(t, target)), onesynthtest.Unique("token")
-		subscribe(t, one, token)
-		people, tokens = append(people, one), append(tokens, token)
-	}
-	return people, tokens
 }
 
 // The schedule sends a question to people's devices, with title, text and link. Whose token the service no longer knows
@@ -56,14 +38,16 @@ func TestNotifications(t *testing.T) {
 	target := ownRun(t, run.Options{})
 	one := newPerson(newClient(t, target))
 	dead := subscribe(t, one, onesynthtest.Unique("unregistered"))
-	people, tokens := subscribers(t, target, 1)
+	// Subscribing is limited by address, so each device has one of its own.
+	other, known := newPerson(newClient(t, target)), onesynthtest.Unique("token")
+	subscribe(t, other, known)
 	asker := newAgent(newClient(t, target))
 	asked := asker.ask(t, textQuestion(2))
 	target.runNotifier(t)
 	got := target.pushes(t)
-	if len(got) != 1 || got[0].Token != tokens[0] || got[0].Notification.Title == "" ||
+	if len(got) != 1 || got[0].Token != known || got[0].Notification.Title == "" ||
 		got[0].Notification.Body != textQuestion(2).Prompt {
-		t.Fatalf("got %+v; want one with the prompt, for %s", got, tokens[0])
+		t.Fatalf("got %+v; want one with the prompt, for %s", got, known)
 	}
 	link := "/q/" + asked.QuestionID
 	if want := map[string]string{"link": link, "url": link, "question_id": asked.QuestionID,
@@ -71,7 +55,7 @@ func TestNotifications(t *testing.T) {
 		t.Errorf("got data %v; want %v", got[0].Data, want)
 	}
 	// 10 for a text, 5 for a question with under half of its answers, and 3 for a person who was notified.
-	if earned := answer(t, people[0], textAnswer(asked.QuestionID)); earned.PointsEarned != 18 {
+	if earned := answer(t, other, textAnswer(asked.QuestionID)); earned.PointsEarned != 18 {
 		t.Errorf("got %d points for an answer after a notification; want 18", earned.PointsEarned)
 	}
 	if item := target.Item(t, "Subscriptions", "subscription_id", dead); item == nil ||
