@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,11 +18,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/webhook"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // began is the moment at which the platforms of these tests begin.
@@ -39,7 +36,6 @@ type platform struct {
 	world          *worldtest.World
 	service        *service.Service
 	keys           *service.AgentKeys // of agents, for tests that set them
-	limiter        *limiter
 	meanwhile      func() // called while a read waits
 	log, metrics   bytes.Buffer
 	counted        map[string]string // metrics by who called
@@ -48,15 +44,14 @@ type platform struct {
 // newPlatform is a platform of open agents, with changes.
 func newPlatform(t testing.TB, changes ...func(*platform)) *platform {
 	t.Helper()
-	p := &platform{world: worldtest.New(t, askahuman.Platform(), began()), limiter: &limiter{used: map[string]int{}},
-		counted: map[string]string{}}
+	p := &platform{world: worldtest.New(t, askahuman.Platform(), began()), counted: map[string]string{}}
 	p.service = &service.Service{DB: p.world.DB, Clock: p.world.Now, Pause: p.pause,
 		CheckCallback: webhook.Addresses{}.CheckURL}
 	keys := p.service.Keys()
 	keys.Clock = p.world.Now
 	metrics := &kit.Metrics{Namespace: "Onesynth/askahuman", Writer: &p.metrics}
 	p.service.Ended = api.CountEnded(metrics)
-	options := api.Options{Metrics: metrics, RateLimiter: p.limiter, Log: slog.New(slog.NewJSONHandler(&p.log, nil)),
+	options := api.Options{Metrics: metrics, RateLimiter: p.service.Limiter(), Log: slog.New(slog.NewJSONHandler(&p.log, nil)),
 		Clock: p.world.Now}
 	p.agentAPI = &api.AgentAPI{
 		Service: p.service, Keys: keys, OpenAgents: true, Options: options,
@@ -96,56 +91,17 @@ func withKeys(t *testing.T) func(*platform) {
 	}
 }
 
+// unlimited limits no calls.
+func unlimited(p *platform) {
+	var all httpapitest.Unlimited
+	p.agentAPI.RateLimiter, p.humanAPI.RateLimiter, p.operatorAPI.RateLimiter = all, all, all
+}
+
 // withTokens has agents show tokens.
 func withTokens(p *platform) { p.agentAPI.OpenAgents = false }
 
 func testHasher() api.Hasher {
 	return api.Hasher{Secret: func(context.Context) (string, error) { return "the key of these tests", nil }}
-}
-
-// limiter counts for ever: one window without end.
-type limiter struct {
-	mu        sync.Mutex
-	used      map[string]int
-	unlimited bool
-}
-
-func (l *limiter) CountRequest(_ context.Context, limit schema.RateLimit, caller string,
-	now time.Time) (ratelimit.State, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	key := limit.Name + " " + caller
-	state := ratelimit.State{Limit: limit.Requests, Remaining: limit.Requests - l.used[key] - 1,
-		Reset: now.Truncate(limit.Window).Add(limit.Window)}
-	if l.unlimited {
-		return state, nil
-	}
-	if state.Remaining < 0 {
-		state.Remaining = 0
-		return state, &ratelimit.LimitedError{State: state}
-	}
-	l.used[key]++
-	return state, nil
-}
-
-func (l *limiter) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State,
-	error) {
-	return l.CountRequest(ctx, limit, caller, now)
-}
-
-func (l *limiter) GiveBack(limit schema.RateLimit, caller string, _ time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.used[limit.Name+" "+caller]--
-}
-
-// callers returns the callers that were counted towards any limit.
-func (l *limiter) callers() (callers []string) {
-	for key := range l.used {
-		_, caller, _ := strings.Cut(key, " ")
-		callers = append(callers, caller)
-	}
-	return callers
 }
 
 // request is one HTTP request: "METHOD path", headers as "Name: value".

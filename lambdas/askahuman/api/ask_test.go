@@ -30,8 +30,7 @@ func (p *platform) wantQuestions(t *testing.T, n int) {
 // A refused ask has not used up its key, and a repeat gets its answer even when the quota is full.
 func TestIdempotencyAndRefusals(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(t)
-	p.limiter.used = map[string]int{"create agent-1": -1000}
+	p := newPlatform(t, unlimited)
 	p.do(t, asAgent("POST /agent/questions", strings.Replace(keyed, "Which is clearer?", "short", 1)),
 		http.StatusBadRequest)
 	// The rule of the domain that the wire format's schema does not know.

@@ -14,10 +14,7 @@ import (
 func TestBlockedAgent(t *testing.T) {
 	t.Parallel()
 	sent := &messages{}
-	p := newPlatform(t, func(p *platform) {
-		p.limiter.unlimited = true
-		p.agentAPI.WebhookTests.Send = sent.Send
-	})
+	p := newPlatform(t, unlimited, func(p *platform) { p.agentAPI.WebhookTests.Send = sent.Send })
 	question := p.ask(t, `{"prompt":"Is anybody out there?","type":"text"}`)
 	p.do(t, asPerson("ann", "POST /human/responses", `{"question_id":"`+question+`","answer":"I am out here."}`), 201)
 	read := p.do(t, asAgent("GET /agent/questions/"+question, ""), 200)

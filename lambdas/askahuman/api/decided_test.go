@@ -12,7 +12,7 @@ import (
 // decided; having seen that, he decides. A repeat of one's own decision is none.
 func TestDecidedMeanwhile(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(t, func(p *platform) { p.limiter.unlimited = true })
+	p := newPlatform(t, unlimited)
 	q := p.ask(t, `{"prompt":"Is anybody out there?","type":"text"}`)
 	p.do(t, asPerson("ann", "POST /human/responses", `{"question_id":"`+q+`","answer":"I am out here."}`), 201)
 	read := p.do(t, asAgent("GET /agent/questions/"+q, ""), 200)

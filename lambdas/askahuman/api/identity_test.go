@@ -9,6 +9,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/openapi"
 )
@@ -34,10 +35,10 @@ func TestHasher(t *testing.T) {
 	}
 	p := newPlatform(t)
 	p.serve(asPerson("ann", "GET /human/stats", ""))
-	for _, caller := range p.limiter.callers() {
-		if len(caller) != 64 {
-			t.Errorf("counted %q; want hashes", caller)
-		}
+	counts := fmt.Sprint(p.world.Items(t, "Guards"))
+	if ann, err := testHasher().Person(t.Context(), "ann"); err != nil ||
+		!strings.Contains(counts, ratelimit.Digest(ann)) || !strings.Contains(counts, ratelimit.Digest(address)) {
+		t.Errorf("counted %s, %v; want the hashes of ann and of her address", counts, err)
 	}
 }
 

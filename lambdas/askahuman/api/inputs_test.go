@@ -8,8 +8,7 @@ import (
 // The parameters of lists: what is repeated, empty or unknown, and tags in both ways.
 func TestListParameters(t *testing.T) {
 	t.Parallel()
-	p := newPlatform(t)
-	p.limiter.unlimited = true
+	p := newPlatform(t, unlimited)
 	for i := range 51 {
 		p.ask(t, `{"prompt":"Is anybody out there?","type":"text","audience":["`+[]string{"ethics", "product"}[i%2]+
 			`"]}`)

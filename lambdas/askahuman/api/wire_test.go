@@ -57,7 +57,7 @@ func TestWire(t *testing.T) {
 				}
 			})
 		case what == "fails" && known:
-			p = newPlatform(t)
+			p = newPlatform(t, unlimited)
 			p.world.Recorder.Faults(func(schema.Action) error { return fmt.Errorf("doing it: %w", err) }, nil)
 		default:
 			t.Fatalf("there is no command %s", command)

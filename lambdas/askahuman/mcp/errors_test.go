@@ -12,25 +12,23 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcp"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/client"
 )
 
-// limited refuses every call.
-type limited struct{ until time.Time }
+// limited refuses every call that writes.
+type limited struct {
+	httpapitest.Unlimited
+	until time.Time
+}
 
 func (l limited) CountRequest(context.Context, schema.RateLimit, string, time.Time) (ratelimit.State, error) {
 	state := ratelimit.State{Limit: 60, Reset: l.until}
 	return state, &ratelimit.LimitedError{State: state}
 }
-
-func (l limited) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State,
-	error) {
-	return l.CountRequest(ctx, limit, caller, now)
-}
-func (limited) GiveBack(schema.RateLimit, string, time.Time) {}
 
 // An error says what is wrong and what a model is to do about it.
 func TestErrorsSayWhatToDo(t *testing.T) {
@@ -103,7 +101,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			p.api.OpenAgents = false
 		}, tool: mcp.ListQuestions, says: []string{"does not know this agent", "do not try again"}},
 		"Limited": {change: func(p *platform) {
-			p.api.RateLimiter = limited{p.Now().Add(90 * time.Second)}
+			p.api.RateLimiter = limited{until: p.Now().Add(90 * time.Second)}
 		}, tool: mcp.AskHuman, arguments: map[string]any{"prompt": prompt},
 			says: []string{"call ask_human again in 90 seconds", "not before"}},
 		"Quota": {change: func(p *platform) {
