@@ -1,57 +1,23 @@
 package lingible_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
-	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
-// many is a client with that many terms, the initial ones again and again, which it makes as they are read.
-type many struct {
-	dynamo.Client
-	initial []lingible.Entry
-	terms   int
-	// slugs are those of all terms, and at where each is among them.
-	slugs  []string
-	at     map[string]int
-	export dynamo.Item
-}
-
-func newMany(b *testing.B, terms int) *many {
-	b.Helper()
-	initial := must.Get(lexicons.Initial())(b)
-	m := &many{initial: initial, terms: terms, at: map[string]int{}}
-	for i := range terms {
-		slug := m.entry(i).Slug()
-		m.slugs, m.at[slug] = append(m.slugs, slug), i
-	}
-	return m
-}
-
-// entry is the i-th term. Those after the initial ones have other words.
-func (m *many) entry(i int) lingible.Entry {
-	e := m.initial[i%len(m.initial)]
-	round := i / len(m.initial)
+// varied is the i-th of many terms, the initial ones again and again. Those after them have other words.
+func varied(initial []lingible.Entry, i int) lingible.Entry {
+	e, round := initial[i%len(initial)], i/len(initial)
 	if round == 0 {
 		return e
 	}
@@ -63,80 +29,6 @@ func (m *many) entry(i int) lingible.Entry {
 		e.Plain = &lingible.Plain{Text: fmt.Sprintf("%s y%d", e.Plain.Text, round), PartOfSpeech: e.Plain.PartOfSpeech}
 	}
 	return e
-}
-
-const benchPage = 250
-
-func (m *many) Query(_ context.Context, in *awsdynamodb.QueryInput,
-	_ ...func(*awsdynamodb.Options)) (*awsdynamodb.QueryOutput, error) {
-	var source string
-	for _, value := range in.ExpressionAttributeValues {
-		source = value.(*types.AttributeValueMemberS).Value
-	}
-	out := &awsdynamodb.QueryOutput{}
-	if source != lingible.SourceInitial {
-		return out, nil
-	}
-	from := 0
-	if last, ok := in.ExclusiveStartKey["PK"].(*types.AttributeValueMemberS); ok {
-		from = m.at[last.Value[len("TERM#"):]] + 1
-	}
-	for i := from; i < min(from+benchPage, m.terms); i++ {
-		out.Items = append(out.Items, dynamo.Item{"PK": &types.AttributeValueMemberS{Value: "TERM#" + m.slugs[i]},
-			"SK": &types.AttributeValueMemberS{Value: "METADATA#lexicon"}})
-	}
-	if from+benchPage < m.terms {
-		out.LastEvaluatedKey = out.Items[len(out.Items)-1]
-	}
-	return out, nil
-}
-
-func (m *many) BatchGetItem(_ context.Context, in *awsdynamodb.BatchGetItemInput,
-	_ ...func(*awsdynamodb.Options)) (*awsdynamodb.BatchGetItemOutput, error) {
-	out := &awsdynamodb.BatchGetItemOutput{Responses: map[string][]map[string]types.AttributeValue{}}
-	for table, asked := range in.RequestItems {
-		for _, key := range asked.Keys {
-			item, err := attributevalue.MarshalMap(m.entry(m.at[key["PK"].(*types.AttributeValueMemberS).Value[5:]]))
-			if err != nil {
-				return nil, err
-			}
-			item["PK"], item["SK"] = key["PK"], key["SK"]
-			out.Responses[table] = append(out.Responses[table], item)
-		}
-	}
-	return out, nil
-}
-
-func (m *many) GetItem(context.Context, *awsdynamodb.GetItemInput,
-	...func(*awsdynamodb.Options)) (*awsdynamodb.GetItemOutput, error) {
-	return &awsdynamodb.GetItemOutput{Item: m.export}, nil
-}
-
-func (m *many) UpdateItem(_ context.Context, in *awsdynamodb.UpdateItemInput,
-	_ ...func(*awsdynamodb.Options)) (*awsdynamodb.UpdateItemOutput, error) {
-	m.export = dynamo.Item{"digest": &types.AttributeValueMemberS{Value: "some"}}
-	return &awsdynamodb.UpdateItemOutput{}, nil
-}
-
-// folder is a bucket in a folder.
-type folder string
-
-func (f folder) Put(_ context.Context, key string, body io.ReadSeeker) error {
-	file, err := os.Create(filepath.Join(string(f), filepath.Base(key)))
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	_, err = io.Copy(file, body)
-	return err
-}
-
-func (f folder) Open(_ context.Context, key string) (body io.ReadCloser, found bool, err error) {
-	file, err := os.Open(filepath.Join(string(f), filepath.Base(key)))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, false, nil
-	}
-	return file, err == nil, err
 }
 
 // highest samples a metric of the runtime until it is stopped, and returns the highest value in MB.
@@ -170,14 +62,21 @@ func metric(name string) uint64 {
 // it needs, and held, with the garbage collector as the function has it with 256 MB.
 func BenchmarkExport(b *testing.B) {
 	for _, terms := range []int{3_155, 27_000} {
-		m := newMany(b, terms)
-		exporter := &service.Exporter{DB: dynamotest.Through(b, m, lingible.Platform().Database), Index: language.Write}
-		bucket := folder(b.TempDir())
-		exporter.Put, exporter.Open = bucket.Put, bucket.Open
+		initial, l := must.Get(lexicons.Initial())(b), newLexicon(b)
+		var group errgroup.Group
+		group.SetLimit(32)
+		for i := range terms {
+			group.Go(func() error {
+				_, err := l.AddEntry(b.Context(), varied(initial, i))
+				return err
+			})
+		}
+		must.OK(b, group.Wait())
+		exporter := l.exporter(false)
 		for _, export := range []struct {
 			name    string
 			changed []string
-		}{{"All", nil}, {"One", m.slugs[:1]}} {
+		}{{"All", nil}, {"One", []string{initial[0].Slug()}}} {
 			b.Run(fmt.Sprintf("%s/%d", export.name, terms), func(b *testing.B) {
 				for b.Loop() {
 					for _, as := range []struct {

@@ -1,16 +1,16 @@
 package lingible_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,65 +24,60 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// objects is a bucket. Its zero value is empty.
-type objects struct {
-	mu   sync.Mutex
-	kept map[string][]byte
+// bucket is a bucket in a folder.
+type bucket struct {
+	folder string
+	// step, if it is not nil, runs before and after each request to the bucket and to the tables. Its error is that of
+	// the request.
+	step func() error
 }
 
-func (o *objects) Put(ctx context.Context, key string, body io.ReadSeeker) error {
-	return stepping(ctx, func() error {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		if o.kept == nil {
-			o.kept = map[string][]byte{}
-		}
-		kept, err := io.ReadAll(body)
-		o.kept[key] = kept
-		return err
-	})
-}
-
-func (o *objects) Read(ctx context.Context, key string) (kept []byte, found bool, err error) {
-	err = stepping(ctx, func() error {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		kept, found = o.kept[key]
+func (b *bucket) steps() error {
+	if b.step == nil {
 		return nil
-	})
-	return kept, found, err
-}
-
-func (o *objects) Open(ctx context.Context, key string) (io.ReadCloser, bool, error) {
-	body, found, err := o.Read(ctx, key)
-	return io.NopCloser(bytes.NewReader(body)), found, err
-}
-
-// steps is the key of what runs before and after each request of an exporter, in its context. An error of it is that of
-// the request.
-type steps struct{}
-
-// process is the context of an exporter's process. It dies when step says so; from then on no request of it arrives.
-func process(t *testing.T, step func() error) context.Context {
-	return context.WithValue(t.Context(), steps{}, step)
-}
-
-func step(ctx context.Context) error {
-	if step, ok := ctx.Value(steps{}).(func() error); ok {
-		return step()
 	}
-	return nil
+	return b.step()
 }
 
-func stepping(ctx context.Context, request func() error) error {
-	if err := step(ctx); err != nil {
+func (b *bucket) file(key string) string { return filepath.Join(b.folder, filepath.Base(key)) }
+
+func (b *bucket) Put(_ context.Context, key string, body io.ReadSeeker) error {
+	if err := b.steps(); err != nil {
 		return err
 	}
-	return errors.Join(request(), step(ctx))
+	file, err := os.Create(b.file(key))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = io.Copy(file, body)
+	return errors.Join(err, b.steps())
+}
+
+func (b *bucket) Open(_ context.Context, key string) (body io.ReadCloser, found bool, err error) {
+	if err := b.steps(); err != nil {
+		return nil, false, err
+	}
+	file, err := os.Open(b.file(key))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, false, b.steps()
+	}
+	return file, err == nil, errors.Join(err, b.steps())
+}
+
+func (b *bucket) Read(ctx context.Context, key string) (content []byte, found bool, err error) {
+	body, found, err := b.Open(ctx, key)
+	if !found || err != nil {
+		return nil, false, err
+	}
+	defer body.Close()
+	content, err = io.ReadAll(body)
+	return content, err == nil, err
 }
 
 // late is a client whose indexes show nothing.
@@ -95,46 +90,38 @@ func (late) Query(context.Context, *awsdynamodb.QueryInput, ...func(*awsdynamodb
 
 // lexicon is a lexicon with its exports, on tables of its own.
 type lexicon struct {
-	*service.Service
-	t       *testing.T
-	tables  *dynamotest.Tables
-	objects objects
-	now     time.Time
+	*lingibletest.World
+	t       testing.TB
+	objects bucket
 }
 
-func newLexicon(t *testing.T) *lexicon {
+func newLexicon(t testing.TB) *lexicon {
 	t.Helper()
-	tables := dynamotest.Open(t, lingible.Platform().Database)
-	around := func(ctx context.Context, _ dynamotest.Request) error { return step(ctx) }
-	tables.Recorder.FaultsOf(around, around)
-	return &lexicon{Service: &service.Service{DB: tables.DB}, t: t, tables: tables,
-		now: time.Date(2026, 2, 2, 9, 0, 0, 0, time.UTC)}
+	l := &lexicon{World: lingibletest.New(t), t: t, objects: bucket{folder: t.TempDir()}}
+	around := func(schema.Action) error { return l.objects.steps() }
+	l.Recorder.Faults(around, around)
+	return l
 }
 
 // exporter is one whose index shows nothing if isLate.
 func (l *lexicon) exporter(isLate bool) *service.Exporter {
 	l.t.Helper()
-	db := l.tables.DB
+	db := l.Tables.DB
 	if isLate {
-		db = dynamotest.Through(l.t, late{l.tables.Recorder}, lingible.Platform().Database)
+		db = dynamotest.Through(l.t, late{l.Recorder}, lingible.Platform().Database)
 	}
 	return &service.Exporter{DB: db, Put: l.objects.Put, Read: l.objects.Read, Open: l.objects.Open,
-		Index: language.Write, Clock: func() time.Time { return l.now }}
+		Index: language.Write, Clock: l.Now}
 }
 
 // approve stores a term, which is its own slug.
-func (l *lexicon) approve(t *testing.T, term, source string) {
-	t.Helper()
+func (l *lexicon) approve(term, source string) {
+	l.t.Helper()
 	entry := lingible.Entry{Term: term, Gloss: "To be " + term, Examples: []string{"I " + term + "."},
 		Sources: []string{source}, Confidence: 0.9, Momentum: 0.5}
-	if added, err := l.AddEntry(t.Context(), entry); !added || err != nil {
-		t.Errorf("%s: got %v, %v", term, added, err)
+	if added, err := l.AddEntry(l.t.Context(), entry); !added || err != nil {
+		l.t.Errorf("%s: got %v, %v", term, added, err)
 	}
-}
-
-func (l *lexicon) remove(t *testing.T, slug string) {
-	t.Helper()
-	l.tables.Remove(t, "Lexicon", entryKey(slug)...)
 }
 
 func entryKey(slug string) []any { return []any{"TERM#" + slug, "METADATA#lexicon"} }
@@ -215,10 +202,10 @@ func TestExportsAtOnce(t *testing.T) {
 	for i := range 40 {
 		slug := fmt.Sprintf("term%02d", i)
 		users.Go(func() error {
-			l.approve(t, slug, lingible.SourceCommunity)
+			l.approve(slug, lingible.SourceCommunity)
 			changes <- slug
 			if i%4 == 0 {
-				l.remove(t, slug)
+				l.Remove(t, "Lexicon", entryKey(slug)...)
 				changes <- slug
 			}
 			return nil
@@ -238,13 +225,13 @@ func TestExportOfUnreadableTerms(t *testing.T) {
 	t.Parallel()
 	l := newLexicon(t)
 	for _, term := range []string{"first", "second"} {
-		l.approve(t, term, lingible.SourceInitial)
+		l.approve(term, lingible.SourceInitial)
 	}
 	must.Get(l.exporter(false).Export(t.Context(), nil))(t)
-	l.approve(t, "third", lingible.SourceCommunity)
-	l.approve(t, "fourth", lingible.SourceCommunity)
+	l.approve("third", lingible.SourceCommunity)
+	l.approve("fourth", lingible.SourceCommunity)
 	for _, slug := range []string{"second", "fourth"} {
-		l.tables.Set(t, "Lexicon", entryKey(slug), map[string]any{"examples": "none"})
+		l.Set(t, "Lexicon", entryKey(slug), map[string]any{"examples": "none"})
 	}
 	terms, err := l.exporter(false).Export(t.Context(), []string{"second", "third", "fourth"})
 	unreadable, ok := errors.AsType[*service.UnreadableTermsError](err)
@@ -262,18 +249,20 @@ func TestExporterDies(t *testing.T) {
 	l := newLexicon(t)
 	dead := errors.New("the process is dead")
 	terms := []string{"first"}
-	l.approve(t, "first", lingible.SourceInitial)
+	l.approve("first", lingible.SourceInitial)
 	must.Get(l.exporter(true).Export(t.Context(), terms))(t)
 	for last := 1; ; last++ {
 		term := fmt.Sprintf("term%02d", last)
-		l.approve(t, term, lingible.SourceCommunity)
+		l.approve(term, lingible.SourceCommunity)
 		steps := 0
-		_, err := l.exporter(true).Export(process(t, func() error {
+		l.objects.step = func() error {
 			if steps++; steps >= last {
 				return dead
 			}
 			return nil
-		}), []string{term})
+		}
+		_, err := l.exporter(true).Export(t.Context(), []string{term})
+		l.objects.step = nil
 		if err == nil {
 			if last < 10 {
 				t.Errorf("got %d steps", last)
@@ -293,7 +282,7 @@ func TestExporterDies(t *testing.T) {
 		if err := again(); err != nil && !errors.Is(err, service.ErrExportRunning) {
 			t.Errorf("step %d: %v", last, err)
 		}
-		l.now = l.now.Add(70 * time.Second)
+		l.Advance(70 * time.Second)
 		if err := again(); err != nil {
 			t.Errorf("step %d: %v", last, err)
 		}
@@ -306,15 +295,16 @@ func TestExporterDies(t *testing.T) {
 func TestExportFails(t *testing.T) {
 	t.Parallel()
 	l := newLexicon(t)
-	l.approve(t, "first", lingible.SourceInitial)
+	l.approve("first", lingible.SourceInitial)
 	refused := errors.New("refused")
 	steps := 0
-	if _, err := l.exporter(false).Export(process(t, func() error {
+	l.objects.step = func() error {
 		if steps++; steps == 4 {
 			return refused
 		}
 		return nil
-	}), nil); !errors.Is(err, refused) {
+	}
+	if _, err := l.exporter(false).Export(t.Context(), nil); !errors.Is(err, refused) {
 		t.Fatal(err)
 	}
 	if terms, err := l.exporter(false).Export(t.Context(), nil); terms != 1 || err != nil {
@@ -329,17 +319,19 @@ func TestExportLosesItsClaim(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLexicon(t)
-			l.approve(t, "first", lingible.SourceInitial)
+			l.approve("first", lingible.SourceInitial)
 			steps := 0
-			_, err := l.exporter(true).Export(process(t, func() error {
+			l.objects.step = func() error {
 				if steps++; steps != until {
 					return nil
 				}
-				l.now = l.now.Add(70 * time.Second)
-				l.approve(t, "second", lingible.SourceCommunity)
+				l.objects.step = nil
+				l.Advance(70 * time.Second)
+				l.approve("second", lingible.SourceCommunity)
 				_, err := l.exporter(true).Export(t.Context(), []string{"first", "second"})
 				return err
-			}), []string{"first"})
+			}
+			_, err := l.exporter(true).Export(t.Context(), []string{"first"})
 			if !errors.Is(err, service.ErrExportLost) {
 				t.Errorf("got %v", err)
 			}
@@ -364,19 +356,20 @@ func TestExport(t *testing.T) {
 		t.Errorf("got %v, %q, %v before the first", latest, digest, err)
 	}
 	export(0)
-	l.approve(t, "beta", "club")
-	l.approve(t, "yeet", lingible.SourceInitial)
+	l.approve("beta", "club")
+	l.approve("yeet", lingible.SourceInitial)
 	export(1)
 	export(2, "beta", "never")
-	l.approve(t, "alpha", "club")
-	l.tables.Set(t, "Lexicon", entryKey("alpha"), map[string]any{"reviewed_by": "ann"})
+	l.approve("alpha", "club")
+	l.Set(t, "Lexicon", entryKey("alpha"), map[string]any{"reviewed_by": "ann"})
 	export(3)
+	l.Set(t, "Lexicon", entryKey("alpha"), map[string]any{"reviewed_by": nil})
 	l.want(t, "alpha", "beta", "yeet")
-	l.remove(t, "beta")
+	l.Remove(t, "Lexicon", entryKey("beta")...)
 	export(2)
 	l.want(t, "alpha", "yeet")
 	body, _, _ := l.objects.Read(t.Context(), "lexicon/lexicon.json")
-	if want := `{"exported_at":"2026-02-02T09:00:00Z","listed_at":"2026-02-02T09:00:00Z","terms":[{"term":"alpha","gloss":"To be alpha","examples":["I alpha."],"sources":["club"],"is_quiz_eligible":false,"confidence":0.9,"momentum":0.5},{"term":"yeet",`; !strings.HasPrefix(
+	if want := `{"exported_at":"2026-02-02T15:30:00Z","listed_at":"2026-02-02T15:30:00Z","terms":[{"term":"alpha","gloss":"To be alpha","examples":["I alpha."],"sources":["club"],"is_quiz_eligible":false,"confidence":0.9,"momentum":0.5},{"term":"yeet",`; !strings.HasPrefix(
 		string(body), want) {
 		t.Errorf("got %s", body)
 	}
@@ -399,8 +392,7 @@ func TestExport(t *testing.T) {
 	// One that is spoiled or gone is made from the index.
 	export(1)
 	l.want(t, "yeet")
-	delete(l.objects.kept, service.ExportKey)
-	delete(l.objects.kept, service.IndexKey)
+	must.OK(t, errors.Join(os.Remove(l.objects.file(service.ExportKey)), os.Remove(l.objects.file(service.IndexKey))))
 	if latest, _, err := l.exporter(false).Latest(t.Context(), "older"); err == nil {
 		t.Errorf("got %v from no object", latest)
 	}
@@ -413,15 +405,15 @@ func TestExportOfOne(t *testing.T) {
 	t.Parallel()
 	l := newLexicon(t)
 	for i := range 150 {
-		l.approve(t, fmt.Sprint("term", i), lingible.SourceCommunity)
+		l.approve(fmt.Sprint("term", i), lingible.SourceCommunity)
 	}
 	must.Get(l.exporter(false).Export(t.Context(), nil))(t)
 	for i := range 2 {
-		l.approve(t, fmt.Sprint("later", i), lingible.SourceCommunity)
-		l.tables.Recorder.Requests()
+		l.approve(fmt.Sprint("later", i), lingible.SourceCommunity)
+		l.Recorder.Requests()
 		terms, err := l.exporter(false).Export(t.Context(), []string{fmt.Sprint("later", i)})
 		units := 0.0
-		made := l.tables.Recorder.Requests()
+		made := l.Recorder.Requests()
 		for _, request := range made {
 			if request.Action == schema.Query || request.Action == schema.GetItem ||
 				request.Action == schema.BatchGetItem {
@@ -434,8 +426,8 @@ func TestExportOfOne(t *testing.T) {
 		}
 		// A day later all are listed again.
 		if i == 1 {
-			l.now = l.now.Add(24 * time.Hour)
-			l.remove(t, "term0")
+			l.Advance(24 * time.Hour)
+			l.Remove(t, "Lexicon", entryKey("term0")...)
 			if terms, err := l.exporter(false).Export(t.Context(), []string{"later1"}); err != nil ||
 				terms != 151 {
 				t.Errorf("the first export of another day has %d terms, %v; want 151", terms, err)
