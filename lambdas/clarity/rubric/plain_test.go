@@ -1,45 +1,13 @@
 package rubric_test
 
 import (
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarios"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 )
-
-// readPlain returns the answers of a file to questions of the platform's scenarios.
-func readPlain(t testing.TB, file string) (texts []text) {
-	t.Helper()
-	all := must.Get(scenarios.Initial())(t)
-	var scenario clarity.Scenario
-	label := ""
-	for line := range strings.SplitSeq(string(must.Get(os.ReadFile(file))(t)), "\n") {
-		if heading, ok := strings.CutPrefix(line, "## "); ok {
-			id, question, _ := strings.Cut(heading, " ")
-			at := slices.IndexFunc(all, func(s clarity.Scenario) bool { return s.ID == id })
-			if at < 0 {
-				t.Fatalf("%s: there is no scenario %q", file, id)
-			}
-			scenario = all[at]
-			scenario.Questions = slices.DeleteFunc(slices.Clone(scenario.Questions), func(q clarity.Question) bool {
-				return q.ID != question
-			})
-			if len(scenario.Questions) != 1 {
-				t.Fatalf("%s: there is no question %q of %q", file, question, id)
-			}
-		} else if quote, ok := strings.CutPrefix(line, "> "); ok {
-			texts = append(texts, text{scenario, label, quote})
-		} else if line != "" {
-			label = strings.TrimSuffix(line, ":")
-		}
-	}
-	return texts
-}
 
 // Short answers in plain English are told apart, and both marks can be believed. The second file was written before the
 // rules were, and shows its totals alone, so that nothing is tuned on it.
@@ -48,7 +16,7 @@ func TestPlainAnswers(t *testing.T) {
 	for _, half := range []string{"tuned", "held-out"} {
 		sum, n, covered := map[string]int{}, map[string]int{}, map[string]bool{}
 		good, ranked := 0, 0
-		for _, text := range readPlain(t, "testdata/plain-"+half+".md") {
+		for _, text := range read(t, "testdata/plain-"+half+".md") {
 			j := judge(t, text.scenario, text.answer)
 			score := j.OverallScore()
 			sum[text.label], n[text.label], covered[text.scenario.ID] = sum[text.label]+score, n[text.label]+1, true
@@ -80,7 +48,7 @@ func TestNonsense(t *testing.T) {
 	t.Parallel()
 	var all []text
 	for _, half := range []string{"tuned", "held-out"} {
-		texts := readPlain(t, "testdata/nonsense-"+half+".md")
+		texts := read(t, "testdata/nonsense-"+half+".md")
 		if len(texts) < 6 {
 			t.Errorf("%s: got %d texts, want 6", half, len(texts))
 		}
@@ -99,7 +67,7 @@ func TestReasonsClaimWhatWasSeen(t *testing.T) {
 	t.Parallel()
 	var all []text
 	for _, file := range []string{"plain-tuned", "nonsense-tuned"} {
-		all = append(all, readPlain(t, "testdata/"+file+".md")...)
+		all = append(all, read(t, "testdata/"+file+".md")...)
 	}
 	denial := regexp.MustCompile(`^(Answer \d: )?(No|Nothing|Most|Much|Few|Sentences|Some) `)
 	for _, text := range all {
@@ -144,7 +112,7 @@ func TestReasonsClaimWhatWasSeen(t *testing.T) {
 // score is that of what the questions ask for.
 func TestUncertain(t *testing.T) {
 	t.Parallel()
-	for _, text := range readPlain(t, "testdata/plain-tuned.md") {
+	for _, text := range read(t, "testdata/plain-tuned.md") {
 		if text.scenario.ID != "polar-station-fuel" || text.scenario.Questions[0].ID != "q1" || text.label != "Good" {
 			continue
 		}

@@ -22,7 +22,8 @@ import (
 
 const document = "testdata/examples.md"
 
-// text is an answer in a document, below the scenario and the question that it answers.
+// text is an answer in a document, below the scenario and the question that it answers. These are the document's own, or
+// those of the platform with these ids.
 type text struct {
 	scenario clarity.Scenario
 	label    string
@@ -31,8 +32,9 @@ type text struct {
 
 var (
 	scenarioLine = regexp.MustCompile(`^## Scenario: (.+)$`)
+	platformLine = regexp.MustCompile(`^## ([a-z-]+) (q[0-9])$`)
 	questionLine = regexp.MustCompile(`^Question \((.+?)\): (.+)$`)
-	labelLine    = regexp.MustCompile(`^((?:Example|Better|Worse|Cheat)\b.*):$`)
+	labelLine    = regexp.MustCompile(`^((?:Example|Better|Worse|Cheat|Good|Poor|Nonsense)\b.*):$`)
 )
 
 // read returns the quoted texts of a document that have a label.
@@ -44,6 +46,8 @@ func read(t testing.TB, file string) []text {
 	for line := range strings.SplitSeq(string(must.Get(os.ReadFile(file))(t)), "\n") {
 		if m := scenarioLine.FindStringSubmatch(line); m != nil {
 			scenario = clarity.Scenario{Title: m[1]}
+		} else if m := platformLine.FindStringSubmatch(line); m != nil {
+			scenario = ofPlatform(t, m[1], m[2])
 		} else if m := questionLine.FindStringSubmatch(line); m != nil {
 			scenario.Questions = []clarity.Question{{ID: "q1", Text: m[2], FocusAreas: dimensions(t, m[1])}}
 		} else if m := labelLine.FindStringSubmatch(line); m != nil {
@@ -55,6 +59,21 @@ func read(t testing.TB, file string) []text {
 		}
 	}
 	return texts
+}
+
+// ofPlatform returns a scenario of the platform, with one of its questions alone.
+func ofPlatform(t testing.TB, id, question string) clarity.Scenario {
+	t.Helper()
+	for _, scenario := range must.Get(scenarios.Initial())(t) {
+		for _, q := range scenario.Questions {
+			if scenario.ID == id && q.ID == question {
+				scenario.Questions = []clarity.Question{q}
+				return scenario
+			}
+		}
+	}
+	t.Fatalf("there is no question %q of a scenario %q", question, id)
+	return clarity.Scenario{}
 }
 
 // dimensions returns the dimensions of a list with commas.
