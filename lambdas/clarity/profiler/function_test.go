@@ -32,6 +32,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity/profiletest"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
@@ -53,7 +54,8 @@ type set struct {
 	retention time.Duration
 	now       time.Time
 	failures  triggertest.Queue
-	outputs   []*bytes.Buffer // of each process
+	written   wait.Output // of all processes
+	read      int         // bytes of it
 }
 
 func newSet(t *testing.T, retention time.Duration) *set {
@@ -66,13 +68,11 @@ func newSet(t *testing.T, retention time.Duration) *set {
 // process returns a handler with nothing in common with others but the tables.
 func (s *set) process(t *testing.T) lambda.Handler {
 	t.Helper()
-	output := &bytes.Buffer{}
-	s.outputs = append(s.outputs, output)
-	log := must.Get(kit.NewLogger(output, "", "profiler"))(t)
+	log := must.Get(kit.NewLogger(&s.written, "", "profiler"))(t)
 	f := &function{
 		service: s.service, retention: s.retention, clock: func() time.Time { return s.now }, log: log,
 		batch:   &trigger.Stream{Failures: &s.failures, Log: log},
-		metrics: &kit.Metrics{Namespace: "Onesynth/clarity", Function: "profiler", Writer: output},
+		metrics: &kit.Metrics{Namespace: "Onesynth/clarity", Function: "profiler", Writer: &s.written},
 	}
 	return kit.NewResponder(log, f.handle)
 }
@@ -98,12 +98,9 @@ func deliver(ctx context.Context, process lambda.Handler, records []string) (fai
 
 // output is what processes have written since the last call.
 func (s *set) output() string {
-	var text strings.Builder
-	for _, output := range s.outputs {
-		text.WriteString(output.String())
-		output.Reset()
-	}
-	return text.String()
+	text := s.written.String()[s.read:]
+	s.read += len(text)
+	return text
 }
 
 // added is how many profiles processes have added since the last call.

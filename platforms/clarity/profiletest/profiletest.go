@@ -3,6 +3,7 @@
 package profiletest
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -43,10 +44,8 @@ func Attempt(user, id string, evaluatedAt time.Time, scores ...int) clarity.Atte
 func Profiles(attempts []clarity.Attempt) []clarity.Profile {
 	attempts = slices.Clone(attempts)
 	slices.SortFunc(attempts, func(a, b clarity.Attempt) int {
-		if order := strings.Compare(a.Evaluation.EvaluatedAt.String(), b.Evaluation.EvaluatedAt.String()); order != 0 {
-			return order
-		}
-		return strings.Compare(a.ID, b.ID)
+		return cmp.Or(strings.Compare(a.Evaluation.EvaluatedAt.String(), b.Evaluation.EvaluatedAt.String()),
+			strings.Compare(a.ID, b.ID))
 	})
 	var profiles []clarity.Profile
 	for i := range attempts {
@@ -67,7 +66,7 @@ func profileOf(all []clarity.Attempt) clarity.Profile {
 	}
 	p.OverallAverage = decimal(mean(p.RecentOverallScores))
 
-	averages, everything := map[clarity.Dimension]*big.Rat{}, new(big.Rat)
+	everything := new(big.Rat)
 	for _, dimension := range clarity.Dimensions() {
 		var scores []int
 		for _, attempt := range window {
@@ -77,51 +76,42 @@ func profileOf(all []clarity.Attempt) clarity.Profile {
 				}
 			}
 		}
-		averages[dimension] = mean(scores)
-		everything.Add(everything, averages[dimension])
+		everything.Add(everything, mean(scores))
 		p.Dimensions = append(p.Dimensions, clarity.DimensionStatistics{
-			Name: dimension, MovingAverage: decimal(averages[dimension]), StandardDeviation: deviation(scores),
+			Name: dimension, MovingAverage: decimal(mean(scores)), StandardDeviation: deviation(scores),
 			Trend: trend(scores), RecentScores: scores,
 		})
 	}
 	everything.Quo(everything, big.NewRat(8, 1))
 
-	// The lowest one is taken until there are enough.
-	for taken := map[clarity.Dimension]bool{}; len(taken) < 3; {
-		var lowest clarity.Dimension
-		for _, dimension := range clarity.Dimensions() {
-			if !taken[dimension] && (lowest == "" || averages[dimension].Cmp(averages[lowest]) < 0) {
-				lowest = dimension
-			}
+	// Means of ten numbers or fewer that differ do so in 4 decimals.
+	lowest := slices.Clone(p.Dimensions)
+	slices.SortStableFunc(lowest, func(a, b clarity.DimensionStatistics) int {
+		return cmp.Compare(a.MovingAverage, b.MovingAverage)
+	})
+	for i, d := range lowest[:3] {
+		if i == 0 || d.MovingAverage < 2 {
+			gap := new(big.Rat).Sub(mean(d.RecentScores), everything)
+			p.Weaknesses = append(p.Weaknesses,
+				clarity.Weakness{Dimension: d.Name, Score: d.MovingAverage, Gap: decimal(gap)})
 		}
-		if len(taken) > 0 && averages[lowest].Cmp(big.NewRat(2, 1)) >= 0 {
-			break
-		}
-		taken[lowest] = true
-		p.Weaknesses = append(p.Weaknesses, clarity.Weakness{
-			Dimension: lowest, Score: decimal(averages[lowest]),
-			Gap: decimal(new(big.Rat).Sub(averages[lowest], everything)),
-		})
 	}
 
-	for taken := map[clarity.Dimension]bool{}; len(taken) < 3 && len(window) > 1; {
-		var best clarity.Improvement
-		largest := new(big.Rat)
-		for _, d := range p.Dimensions {
-			half := len(window) / 2
-			from, to := mean(d.RecentScores[:half]), mean(d.RecentScores[len(window)-half:])
-			if rise := new(big.Rat).Sub(to, from); !taken[d.Name] && rise.Cmp(largest) > 0 {
-				largest = rise
-				best = clarity.Improvement{Dimension: d.Name, Improvement: decimal(rise), From: decimal(from),
-					To: decimal(to)}
-			}
-		}
-		if best.Dimension == "" {
+	half := len(window) / 2
+	for _, d := range p.Dimensions {
+		if half == 0 {
 			break
 		}
-		taken[best.Dimension] = true
-		p.Improvements = append(p.Improvements, best)
+		from, to := mean(d.RecentScores[:half]), mean(d.RecentScores[len(window)-half:])
+		if rise := new(big.Rat).Sub(to, from); rise.Sign() > 0 {
+			p.Improvements = append(p.Improvements, clarity.Improvement{Dimension: d.Name,
+				Improvement: decimal(rise), From: decimal(from), To: decimal(to)})
+		}
 	}
+	slices.SortStableFunc(p.Improvements, func(a, b clarity.Improvement) int {
+		return cmp.Compare(b.Improvement, a.Improvement)
+	})
+	p.Improvements = p.Improvements[:min(3, len(p.Improvements))]
 	return p
 }
 
@@ -142,23 +132,17 @@ func deviation(scores []int) float64 {
 	return parse(fmt.Sprintf("%.4f", math.Sqrt(squares/float64(len(scores)))))
 }
 
+// trend is by the slope of the line through the scores, which is 2*rise/run: above 1/20 it improves.
 func trend(scores []int) clarity.Trend {
-	if len(scores) < 3 {
-		return clarity.Stable
-	}
-	middle, average := big.NewRat(int64(len(scores)-1), 2), mean(scores)
-	rise, run := new(big.Rat), new(big.Rat)
+	rise, run := 0, 0
 	for i, score := range scores {
-		x := new(big.Rat).Sub(big.NewRat(int64(i), 1), middle)
-		y := new(big.Rat).Sub(big.NewRat(int64(score), 1), average)
-		rise.Add(rise, y.Mul(y, x))
-		run.Add(run, new(big.Rat).Mul(x, x))
+		x := 2*i - (len(scores) - 1) // twice the distance from the middle
+		rise, run = rise+x*score, run+x*x
 	}
-	slope := new(big.Rat).Quo(rise, run)
 	switch {
-	case slope.Cmp(big.NewRat(5, 100)) > 0:
+	case len(scores) >= 3 && 40*rise > run:
 		return clarity.Improving
-	case slope.Cmp(big.NewRat(-5, 100)) < 0:
+	case len(scores) >= 3 && 40*rise < -run:
 		return clarity.Declining
 	}
 	return clarity.Stable
