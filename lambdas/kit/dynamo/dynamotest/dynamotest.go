@@ -34,6 +34,7 @@ type Tables struct {
 	Wire *Wire
 
 	database schema.Database
+	apart    *dynamodb.Client // reaches further tables, in which [Tables.Writes] measures writes
 }
 
 // Open creates the tables.

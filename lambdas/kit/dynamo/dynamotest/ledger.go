@@ -4,17 +4,18 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -78,20 +79,22 @@ func (l Ledger) String() string {
 // Writes returns the ledger of the writes that do makes through the tables. Nothing else may write to them meanwhile.
 func (t *Tables) Writes(tb testing.TB, do func()) Ledger {
 	tb.Helper()
+	if t.apart == nil {
+		t.apart = Open(tb, t.database).Client
+	}
 	var ledger Ledger
 	var before sync.Map // []dynamo.Item by the input of the request: reads beside a write come here, too
 	t.Recorder.FaultsOf(func(_ context.Context, r Request) error {
 		var items []dynamo.Item
-		for _, w := range writesOf(r) {
-			items = append(items, t.get(tb, w.table, w.key(t.database)))
+		for _, w := range t.writesOf(r) {
+			items = append(items, t.get(tb, w.table, w.key))
 		}
 		before.Store(r.Input, items)
 		return nil
 	}, func(_ context.Context, r Request) error {
 		items, _ := before.Load(r.Input)
-		for i, w := range writesOf(r) {
-			after := t.get(tb, w.table, w.key(t.database))
-			ledger = append(ledger, w.entry(t.database, items.([]dynamo.Item)[i], after))
+		for i, w := range t.writesOf(r) {
+			ledger = append(ledger, t.cost(tb, w, items.([]dynamo.Item)[i]))
 		}
 		return nil
 	})
@@ -102,142 +105,63 @@ func (t *Tables) Writes(tb testing.TB, do func()) Ledger {
 
 // written is a write of a request.
 type written struct {
-	table         string
-	operation     schema.Action
-	item          map[string]types.AttributeValue // or its key
-	inTransaction bool
+	table string
+	key   dynamo.Item
+	entry Entry // without units
 }
 
-func writesOf(r Request) []written {
+// writesOf returns the writes of a request; none of a read. The inputs of the client have their fields in common, and no
+// interface.
+func (t *Tables) writesOf(r Request) (all []written) {
+	add := func(action schema.Action, input reflect.Value, inTransaction bool) {
+		w := written{table: *input.FieldByName("TableName").Interface().(*string), key: dynamo.Item{},
+			entry: Entry{Action: action, InTransaction: inTransaction, Indexes: map[string]float64{}}}
+		item := input.FieldByName("Key")
+		if !item.IsValid() {
+			item = input.FieldByName("Item")
+		}
+		table, _ := t.database.Table(w.table)
+		var names []string
+		for _, name := range table.Key.Attributes() {
+			w.key[name] = item.Interface().(map[string]types.AttributeValue)[name]
+			names = append(names, dynamo.Text(w.key, name))
+		}
+		w.entry.Item = strings.Join(names, " ")
+		all = append(all, w)
+	}
 	switch input := r.Input.(type) {
-	case *dynamodb.PutItemInput:
-		return []written{{table: r.Table, operation: r.Action, item: input.Item}}
-	case *dynamodb.UpdateItemInput:
-		return []written{{table: r.Table, operation: r.Action, item: input.Key}}
-	case *dynamodb.DeleteItemInput:
-		return []written{{table: r.Table, operation: r.Action, item: input.Key}}
+	case *dynamodb.PutItemInput, *dynamodb.UpdateItemInput, *dynamodb.DeleteItemInput:
+		add(r.Action, reflect.ValueOf(input).Elem(), false)
 	case *dynamodb.TransactWriteItemsInput:
-		var all []written
 		for _, i := range input.TransactItems {
-			w := written{inTransaction: true}
-			switch {
-			case i.Put != nil:
-				w.table, w.operation, w.item = *i.Put.TableName, schema.PutItem, i.Put.Item
-			case i.Update != nil:
-				w.table, w.operation, w.item = *i.Update.TableName, schema.UpdateItem, i.Update.Key
-			case i.Delete != nil:
-				w.table, w.operation, w.item = *i.Delete.TableName, schema.DeleteItem, i.Delete.Key
-			default:
-				w.table, w.operation, w.item = *i.ConditionCheck.TableName, schema.ConditionCheckItem,
-					i.ConditionCheck.Key
+			for action, of := range map[schema.Action]any{schema.PutItem: i.Put, schema.UpdateItem: i.Update,
+				schema.DeleteItem: i.Delete, schema.ConditionCheckItem: i.ConditionCheck} {
+				if write := reflect.ValueOf(of); !write.IsNil() {
+					add(action, write.Elem(), true)
+				}
 			}
-			all = append(all, w)
 		}
-		return all
 	}
-	return nil
+	return all
 }
 
-// key is the key of the item.
-func (w written) key(database schema.Database) map[string]types.AttributeValue {
-	table, _ := database.Table(w.table)
-	return pick(w.item, table.Key.Attributes())
-}
-
-func (w written) entry(database schema.Database, before, after map[string]types.AttributeValue) Entry {
-	table, _ := database.Table(w.table)
-	e := Entry{Action: w.operation, InTransaction: w.inTransaction, Units: max(1, units(before), units(after)),
-		Indexes: map[string]float64{}}
-	var names []string
-	for _, name := range table.Key.Attributes() {
-		if text, ok := w.item[name].(*types.AttributeValueMemberS); ok {
-			names = append(names, text.Value)
+// cost returns the cost of a write that is done. It writes the item once more, alone, into tables of its own: of a
+// transaction's items DynamoDB Local counts those of the same cost once (amazon-dynamodb-local-samples, issue 31).
+func (t *Tables) cost(tb testing.TB, w written, before dynamo.Item) Entry {
+	tb.Helper()
+	write := func(item dynamo.Item) *types.ConsumedCapacity {
+		if item == nil {
+			return must.Get(t.apart.DeleteItem(tb.Context(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: w.key,
+				ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes}))(tb).ConsumedCapacity
 		}
+		return must.Get(t.apart.PutItem(tb.Context(), &dynamodb.PutItemInput{TableName: &w.table, Item: item,
+			ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes}))(tb).ConsumedCapacity
 	}
-	e.Item = strings.Join(names, " ")
-	for _, index := range table.Indexes {
-		was, is := copyIn(table, index, before), copyIn(table, index, after)
-		keyOf := func(item map[string]types.AttributeValue) map[string]types.AttributeValue {
-			return pick(item, index.KeyAttributes())
-		}
-		switch {
-		case reflect.DeepEqual(was, is):
-		case was == nil || is == nil || !reflect.DeepEqual(keyOf(was), keyOf(is)):
-			e.Indexes[index.Name] = units(was) + units(is)
-		default:
-			e.Indexes[index.Name] = max(units(was), units(is))
-		}
+	write(before)
+	consumed := write(t.get(tb, w.table, w.key))
+	w.entry.Units = aws.ToFloat64(consumed.Table.CapacityUnits)
+	for name, index := range consumed.GlobalSecondaryIndexes {
+		w.entry.Indexes[name] = aws.ToFloat64(index.CapacityUnits)
 	}
-	return e
-}
-
-// copyIn is the index's copy of an item; nil if the index does not hold it.
-func copyIn(table schema.Table, index schema.Index,
-	item map[string]types.AttributeValue) map[string]types.AttributeValue {
-	keys := append(table.Key.Attributes(), index.KeyAttributes()...)
-	copied := pick(item, keys)
-	for _, name := range keys {
-		if copied[name] == nil {
-			return nil
-		}
-	}
-	switch index.Projection {
-	case schema.ProjectAll:
-		return item
-	case schema.ProjectKeysOnly:
-		return copied
-	}
-	maps.Copy(copied, pick(item, index.Include))
-	return copied
-}
-
-func pick(item map[string]types.AttributeValue, names []string) map[string]types.AttributeValue {
-	picked := map[string]types.AttributeValue{}
-	for _, name := range names {
-		if value := item[name]; value != nil {
-			picked[name] = value
-		}
-	}
-	return picked
-}
-
-// units are the write units of an item; none for no item.
-func units(item map[string]types.AttributeValue) float64 {
-	size := 0
-	for name, value := range item {
-		size += len(name) + sizeOf(value)
-	}
-	return math.Ceil(float64(size) / 1024)
-}
-
-// sizeOf is the size of a value in bytes ("DynamoDB item sizes and formats"); of a number at most.
-func sizeOf(value types.AttributeValue) int {
-	const list, element = 3, 1
-	switch value := value.(type) {
-	case *types.AttributeValueMemberS:
-		return len(value.Value)
-	case *types.AttributeValueMemberN:
-		return len(value.Value)/2 + 2
-	case *types.AttributeValueMemberB:
-		return len(value.Value)
-	case *types.AttributeValueMemberSS:
-		size := 0
-		for _, text := range value.Value {
-			size += len(text)
-		}
-		return size
-	case *types.AttributeValueMemberL:
-		size := list
-		for _, of := range value.Value {
-			size += element + sizeOf(of)
-		}
-		return size
-	case *types.AttributeValueMemberM:
-		size := list
-		for name, of := range value.Value {
-			size += element + len(name) + sizeOf(of)
-		}
-		return size
-	}
-	return 1
+	return w.entry
 }
