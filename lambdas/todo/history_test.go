@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -183,53 +184,41 @@ func (h *history) drawTask(r *rapid.T) string {
 	return rapid.SampledFrom(all).Draw(r, "task")
 }
 
-// request sends a request as the API does: it claims a key, does the work, and
-// keeps the answer. died says that the process did not live to answer.
+// request sends a request as the API does, and returns its answer, which begins with "error: " if it failed. died says
+// that the process did not live to answer.
 func (h *history) request(r *rapid.T, user, key string, do func(context.Context) (any, error)) (answer string,
-	err error, died bool) {
-	claim, replay, err := h.world.IdempotencyKeys.Begin(h.t.Context(), user, key, []byte(key), time.Second)
-	if err != nil {
-		r.Fatalf("%s of %s: claim: %v", key, user, err)
-	}
-	if replay != nil {
-		return string(replay.Body), nil, false
-	}
-	ctx := idempotency.WithClaim(h.t.Context(), claim, func(result any) (idempotency.Response, error) {
-		return idempotency.Response{Status: 200, Body: []byte(render(result))}, nil
-	})
+	died bool) {
 	fault := h.fault
 	if fault == "condition" && strings.HasPrefix(key, "create user") {
 		fault = "conflict" // a refused condition is final there, and would be a lie
 	}
-	switch fault {
-	case "conflict", "condition":
+	dies := strings.HasPrefix(fault, "killed")
+	switch {
+	case dies:
+		h.world.Kill(rapid.IntRange(0, 4).Draw(r, "requests until then"), fault == "killed after")
+	case fault != "":
 		code := map[string]string{"conflict": "TransactionConflict", "condition": "ConditionalCheckFailed"}[fault]
 		h.world.Cancel(1, code)
-	case "killed before", "killed after":
-		h.world.Kill(rapid.IntRange(0, 4).Draw(r, "requests until then"), fault == "killed after")
 	}
 	h.fault = ""
-	result, err := do(ctx)
-	answer = render(result)
-	h.world.Heal()
-	if errors.Is(err, worldtest.ErrKilled) {
-		h.world.Advance(2 * time.Second) // its lease ends
-		return "", nil, true
+	response, _, err := idempotency.Request{
+		Keys: h.world.IdempotencyKeys, Scope: user, Key: key, Content: []byte(key), Log: slog.New(slog.DiscardHandler),
+		Answer: func(result any) (idempotency.Response, error) {
+			return idempotency.Response{Status: 200, Body: []byte(render(result))}, nil
+		},
+		Refusal: func(err error) (idempotency.Response, bool) {
+			return idempotency.Response{Status: 400, Body: []byte("error: " + err.Error())},
+				!errors.Is(err, worldtest.ErrKilled)
+		},
+	}.Do(h.t.Context(), do)
+	if left := h.world.Heal(); dies && left == 0 {
+		h.world.Advance(idempotency.DefaultLease)
+		return "", true
 	}
-	kept, isKept := claim.Kept()
-	if isKept && err == nil && string(kept.Body) != answer {
-		r.Fatalf("%s of %s: answered %s, kept %s", key, user, answer, kept.Body)
+	if err != nil {
+		r.Fatalf("%s of %s: %v", key, user, err)
 	}
-	if !isKept {
-		response := idempotency.Response{Status: 200, Body: []byte(answer)}
-		if err != nil {
-			response = idempotency.Response{Status: 400, Body: []byte("error: " + err.Error())}
-		}
-		if err := h.world.IdempotencyKeys.Settle(h.t.Context(), claim, response); err != nil {
-			r.Fatalf("%s of %s: settle: %v", key, user, err)
-		}
-	}
-	return answer, err, false
+	return string(response.Body), false
 }
 
 // do sends a request, again if it dies, and once more later, and checks that the answers are the
@@ -238,22 +227,20 @@ func (h *history) do(r *rapid.T, user, name string, want error, do func(context.
 	ok bool) {
 	h.attempts++
 	key := fmt.Sprint(name, " ", h.attempts)
-	answer, err, died := h.request(r, user, key, do)
+	answer, died := h.request(r, user, key, do)
 	for died {
-		answer, err, died = h.request(r, user, key, do)
+		answer, died = h.request(r, user, key, do)
 	}
-	if text, failed := strings.CutPrefix(answer, "error: "); failed {
-		err = errors.New(text)
-	}
-	if err == nil && !h.model.deleting[user] {
-		if again, err, died := h.request(r, user, key, do); again != answer || err != nil || died {
-			r.Fatalf("%s of %s: answered %s, and again %s, %v, %t", key, user, answer, again, err, died)
+	failure, failed := strings.CutPrefix(answer, "error: ")
+	if !failed && !h.model.deleting[user] {
+		if again, died := h.request(r, user, key, do); again != answer || died {
+			r.Fatalf("%s of %s: answered %s, and again %s, %t", key, user, answer, again, died)
 		}
 	}
-	if want == nil && err != nil || want != nil && (err == nil || err.Error() != want.Error()) {
-		r.Fatalf("%s: got error %v, want %v", name, err, want)
+	if failed != (want != nil) || failed && failure != want.Error() {
+		r.Fatalf("%s: got %s, want the error %v", name, answer, want)
 	}
-	return answer, err == nil
+	return answer, !failed
 }
 
 // render tells what a result is.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -192,13 +193,18 @@ func TestDeletionResumes(t *testing.T) {
 func deletionDies(t *testing.T, step int, by string, lost bool) (died bool) {
 	w := newWorld(t)
 	deletable(t, w)
-	claimed, claim := w.Claim(t, t.Context(), "ada", "delete")
+	request := idempotency.Request{Keys: w.IdempotencyKeys, Scope: "ada", Key: "delete",
+		Log: slog.New(slog.DiscardHandler), Answer: func(result any) (idempotency.Response, error) {
+			return idempotency.Response{Status: 200, Body: fmt.Append(nil, result)}, nil
+		}}
+	work := func(ctx context.Context) (any, error) {
+		complete, err := w.DeleteUser(ctx, "ada")
+		return todo.Erased{Complete: complete}, err
+	}
 	w.Kill(step, lost)
-	complete, err := w.DeleteUser(claimed, "ada")
-	w.Heal()
-	died = err != nil
-	if died && (complete || !errors.Is(err, worldtest.ErrKilled)) {
-		t.Fatalf("at %d: got %v, %v", step, complete, err)
+	_, _, err := request.Do(t.Context(), work)
+	if died = w.Heal() == 0; !died && err != nil {
+		t.Fatalf("at %d: got %v", step, err)
 	}
 	_, err = w.GetUser(t.Context(), "ada")
 	begun := errors.Is(err, todo.ErrUserNotFound)
@@ -209,26 +215,23 @@ func deletionDies(t *testing.T, step int, by string, lost bool) (died bool) {
 			t.Errorf("at %d: stats %+v, %v", step, stats, err)
 		}
 	}
-	if by == "eraser" && begun {
+	erase := func() {
 		if deletion, ok := w.deletion(t, "ada"); ok {
 			if complete, err := w.eraser.Erase(t.Context(), deletion); err != nil || !complete {
 				t.Errorf("at %d: the eraser: %v, %v", step, complete, err)
 			}
 		}
 	}
-	// The same request again: its claim has ended with its lease.
-	if kept, _ := claim.Kept(); kept.Status == 0 {
-		w.Advance(2 * time.Minute)
-		answer := w.replayOrDelete(t, "ada", "delete")
-		if answer == "incomplete" {
-			if deletion, ok := w.deletion(t, "ada"); ok {
-				if complete, err := w.eraser.Erase(t.Context(), deletion); err != nil || !complete {
-					t.Errorf("at %d: the eraser after the request: %v, %v", step, complete, err)
-				}
-			}
-		} else if answer != "todo.Erased" && answer != "complete" {
-			t.Errorf("at %d: the request again: %s", step, answer)
-		}
+	if by == "eraser" && begun {
+		erase()
+	}
+	// The same request again: the claim of one that died has ended with its lease.
+	w.Advance(idempotency.DefaultLease)
+	again, _, err := request.Do(t.Context(), work)
+	if complete := fmt.Sprint(todo.Erased{Complete: true}); err != nil {
+		t.Errorf("at %d: the request again: %v", step, err)
+	} else if string(again.Body) != complete {
+		erase()
 	}
 	if left := w.left(t, "ada"); len(left) != 1 || !strings.HasPrefix(left[0], "IDEMPOTENCY#ada KEY#") {
 		t.Errorf("at %d: left are %v", step, left)
@@ -249,31 +252,6 @@ func (w *world) deletion(t testing.TB, user string) (service.Deletion, bool) {
 		}
 	}
 	return service.Deletion{}, false
-}
-
-// replayOrDelete is the request to delete a user once more: what its key is
-// answered with, or what it comes to.
-func (w *world) replayOrDelete(t testing.TB, user, key string) string {
-	t.Helper()
-	claim, replay, err := w.IdempotencyKeys.Begin(t.Context(), user, key, []byte("request "+key), time.Minute)
-	must.OK(t, err)
-	if replay != nil {
-		return string(replay.Body)
-	}
-	ctx := idempotency.WithClaim(t.Context(), claim, func(result any) (idempotency.Response, error) {
-		return idempotency.Response{Status: 204, Body: fmt.Appendf(nil, "%T", result)}, nil
-	})
-	complete, err := w.DeleteUser(ctx, user)
-	if err != nil {
-		return err.Error()
-	}
-	if kept, ok := claim.Kept(); ok {
-		return string(kept.Body)
-	}
-	if complete {
-		return "complete"
-	}
-	return "incomplete"
 }
 
 // From the first write of a deletion on, every method answers as for someone who never
