@@ -90,7 +90,7 @@ func TestCheckURL(t *testing.T) {
 		"https://user@example.com/", "https://user:pass@example.com/", "https://example.com/#a",
 		"https://example.com:0/", "https://example.com:65536/", "https://example.com:a/",
 		"https://169.254.169.254/latest/meta-data", "https://[fd00:ec2::254]/", "https://[::ffff:10.0.0.1]/",
-		"https://metadata.google.internal/", "https://printer.local./",
+		"https://metadata.google.internal/", "https://printer.local./", "https://0/",
 		"https://2130706433/", "https://0x7f000001/", "https://0X7F.1/", "https://017700000001/", "https://127.1/",
 		"https://0177.0.0.1/", "https://127.0.0.1./", "https://8.8.8.8./", "https://8.8.2056/", "https://1.2.3.4.5/",
 		"https://example.123/", "https://example.0x/", "https://%31%32%37.1/", "https://ⓛocalhost/",
