@@ -1,15 +1,14 @@
 package lake
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
@@ -31,7 +30,7 @@ type history struct {
 	// tasks are the items, for the next change of one.
 	tasks map[string]item
 	// rows, by event id, are the rows that the lake must contain, of tasks and of users.
-	rows   map[string]taskRow
+	rows   map[string]map[string]any
 	users  map[string]bool
 	poison map[string]string // what the cause must say, by event id
 	events int
@@ -100,55 +99,30 @@ func (h *history) happen() {
 }
 
 // rowOf is the row that must come of a change to a task.
-func rowOf(c change, image item) taskRow {
-	value := func(name, kind string) *string {
-		if attribute, ok := image[name].(map[string]string); ok {
-			v := attribute[kind]
-			return &v
+func rowOf(c change, image item) map[string]any {
+	status, _ := c.old["status"].(map[string]string)
+	row := map[string]any{
+		"event_id": c.id, "event_name": c.name, "event_time": 1000 * c.time.(int64),
+		"sequence_number": strings.Repeat("0", 40-len(c.sequence)) + c.sequence, "user_id": "u",
+		"task_id": strings.TrimPrefix(image["SK"].(map[string]string)["S"], "TASK#"), "status_before": nil,
+	}
+	if status != nil {
+		row["status_before"] = status["S"]
+	}
+	for _, name := range []string{"title", "description", "status", "priority", "category", "due_date", "created_at",
+		"updated_at", "completed_at", "version"} {
+		row[name] = nil
+		attribute, _ := image[name].(map[string]string)
+		for kind, value := range attribute {
+			row[name] = value
+			if n, err := strconv.ParseInt(value, 10, 64); kind == "N" && err == nil {
+				if row[name] = n; name != "version" {
+					row[name] = 1000 * n
+				}
+			}
 		}
-		return nil
 	}
-	moment := func(name string) *time.Time {
-		seconds := value(name, "N")
-		if seconds == nil {
-			return nil
-		}
-		var n int64
-		fmt.Sscan(*seconds, &n)
-		at := time.Unix(n, 0).UTC()
-		return &at
-	}
-	trimmed := func(v *string) *string {
-		s := strings.TrimPrefix(*v, "TASK#")
-		return &s
-	}
-	var version int64
-	fmt.Sscan(*value("version", "N"), &version)
-	return taskRow{
-		EventID: c.id, EventName: c.name, EventTime: time.Unix(c.time.(int64), 0).UTC(),
-		Sequence: strings.Repeat("0", 40-len(c.sequence)) + c.sequence,
-		UserID:   trimmed(value("PK", "S")), TaskID: trimmed(value("SK", "S")), Title: value("title", "S"),
-		Status: value("status", "S"), Category: value("category", "S"),
-		CreatedAt: moment("created_at"), UpdatedAt: moment("updated_at"), CompletedAt: moment("completed_at"),
-		Version: &version,
-	}
-}
-
-// eventIDs reads which changes an object has.
-func eventIDs(t rapid.TB, key string, content []byte) []string {
-	t.Helper()
-	type changed struct {
-		EventID string `parquet:"event_id"`
-	}
-	rows, err := parquet.Read[changed](bytes.NewReader(content), int64(len(content)))
-	if err != nil {
-		t.Fatalf("%s: %v", key, err)
-	}
-	var all []string
-	for _, r := range rows {
-		all = append(all, r.EventID)
-	}
-	return all
+	return row
 }
 
 var errFault = errors.New("injected")
@@ -197,7 +171,7 @@ func TestHistories(t *testing.T) {
 		shards := rapid.IntRange(1, 3).Draw(rt, "shards")
 		h := &history{
 			t: rt, shards: make([][]change, shards), done: make([]int, shards), last: make([]int, shards),
-			tasks: map[string]item{}, rows: map[string]taskRow{}, users: map[string]bool{}, poison: map[string]string{},
+			tasks: map[string]item{}, rows: map[string]map[string]any{}, users: map[string]bool{}, poison: map[string]string{},
 		}
 		m := newMemory()
 		w, c := writerTo(t, m), compactorOf(t, m)
@@ -232,7 +206,7 @@ func TestHistories(t *testing.T) {
 			now := map[string]bool{}
 			for key, content := range m.objects {
 				if _, ok := read[&content[0]]; !ok {
-					read[&content[0]] = eventIDs(rt, key, content)
+					read[&content[0]] = ids(decoded(rt, key, content))
 				}
 				for _, id := range read[&content[0]] {
 					now[id] = true
@@ -325,41 +299,43 @@ func TestHistories(t *testing.T) {
 // left a change in two objects.
 func (h *history) check(m *memory, overlapped bool) {
 	t := h.t
-	got := map[string]taskRow{}
-	for _, r := range rowsOf[taskRow](t, m, "task") {
-		if before, twice := got[r.EventID]; twice && (!overlapped || cmp.Diff(before, r) != "") {
-			t.Errorf("%s is there twice", r.EventID)
+	got := map[string]map[string]any{}
+	for _, r := range rowsOf(t, m, "task") {
+		id := r["event_id"].(string)
+		if before, twice := got[id]; twice && (!overlapped || !maps.Equal(before, r)) {
+			t.Errorf("%s is there twice", id)
 		}
-		got[r.EventID] = r
+		got[id] = r
 	}
 	if diff := cmp.Diff(h.rows, got); diff != "" {
 		t.Errorf("the lake's tasks (-happened +there):\n%s", diff)
 	}
 	users := map[string]bool{}
-	for _, r := range rowsOf[userRow](t, m, "user") {
-		if users[r.EventID] && !overlapped {
-			t.Errorf("%s is there twice", r.EventID)
+	for _, id := range ids(rowsOf(t, m, "user")) {
+		if users[id] && !overlapped {
+			t.Errorf("%s is there twice", id)
 		}
-		users[r.EventID] = true
+		users[id] = true
 	}
 	if diff := cmp.Diff(h.users, users); diff != "" {
 		t.Errorf("the lake's users (-happened +there):\n%s", diff)
 	}
 
 	// The table itself, from the lake alone; poison did not reach it.
-	current := map[string]taskRow{}
+	current := map[string]map[string]any{}
 	for _, r := range got {
-		if before, ok := current[*r.TaskID]; !ok || r.Sequence > before.Sequence {
-			current[*r.TaskID] = r
+		task, sequence := r["task_id"].(string), r["sequence_number"].(string)
+		if before, ok := current[task]; !ok || sequence > before["sequence_number"].(string) {
+			current[task] = r
 		}
 	}
-	maps.DeleteFunc(current, func(_ string, r taskRow) bool { return r.EventName == "REMOVE" })
+	maps.DeleteFunc(current, func(_ string, r map[string]any) bool { return r["event_name"] == "REMOVE" })
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(h.tasks)), slices.Sorted(maps.Keys(current))); diff != "" {
 		t.Errorf("the tasks that exist (-table +lake):\n%s", diff)
 	}
 	for task, image := range h.tasks {
-		if r := current[task]; r.Title == nil || *r.Title != image["title"].(map[string]string)["S"] ||
-			*r.Status != image["status"].(map[string]string)["S"] {
+		if r := current[task]; r["title"] != image["title"].(map[string]string)["S"] ||
+			r["status"] != image["status"].(map[string]string)["S"] {
 			t.Errorf("task %s is %v in the table and %+v in the lake", task, image, r)
 		}
 	}
