@@ -34,7 +34,7 @@ func TestHistoriesYieldTheirEvents(t *testing.T) {
 				h.step(t)
 			}
 			bus := triggertest.NewBus(t, askahuman.Platform())
-			publisher := triggertest.NewPublisher(askahuman.Platform(), bus, EventsOf, nil)
+			publisher := triggertest.NewPublisher(askahuman.Platform(), bus, EventsOf)
 			var got []string
 			for _, e := range publisher.Tell(t, bus, h.random, append(questions(), reports()...)) {
 				var d detail

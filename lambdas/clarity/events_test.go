@@ -57,7 +57,7 @@ func TestEventsOfOperations(t *testing.T) {
 		}
 	}
 	bus := triggertest.NewBus(t, clarity.Platform())
-	publisher := triggertest.NewPublisher(clarity.Platform(), bus, service.EventsOf, nil)
+	publisher := triggertest.NewPublisher(clarity.Platform(), bus, service.EventsOf)
 	publisher.Deliver(t, slices.Concat(attempts(), profiles()), 100)
 	var got []string
 	for _, e := range bus.Events() {

@@ -74,7 +74,7 @@ func TestPublishes(t *testing.T) {
 	t.Parallel()
 	bus := triggertest.NewBus(t, links)
 	for range 2 {
-		p := triggertest.NewPublisher(links, bus, linkEvents, nil)
+		p := triggertest.NewPublisher(links, bus, linkEvents)
 		if failed := handle(t, p, trigger.Records{Records: recordsOf("<a>", "quiet")}); failed != nil {
 			t.Errorf("failed are %v", failed)
 		}
@@ -99,7 +99,7 @@ func TestRequestsAreWithinLimits(t *testing.T) {
 		"None":   {[]string{"quiet"}, 0},
 	} {
 		bus := triggertest.NewBus(t, links)
-		if failed := handle(t, triggertest.NewPublisher(links, bus, linkEvents, nil),
+		if failed := handle(t, triggertest.NewPublisher(links, bus, linkEvents),
 			trigger.Records{Records: recordsOf(test.keys...)}); failed != nil || bus.Requests != test.want {
 			t.Errorf("%s: failed are %v, with %d requests, want %d", name, failed, bus.Requests, test.want)
 		}
@@ -115,7 +115,7 @@ func TestPublisherFailures(t *testing.T) {
 		return map[string]string{"busy": "ThrottlingException", "denied": "NotAuthorizedForSourceException",
 			"wrong": "MalformedDetail"}[fmt.Sprint(e.Fields()["link"])]
 	}
-	p := triggertest.NewPublisher(links, bus, linkEvents, nil)
+	p := triggertest.NewPublisher(links, bus, linkEvents)
 	foreign := json.RawMessage(strings.ReplaceAll(string(recordsOf("a")[0]), "table/Links", "table/Others"))
 	foreign = json.RawMessage(strings.ReplaceAll(string(foreign), `"100"`, `"99"`))
 	all := append(recordsOf("a", "busy", "wrong", "spoiled", "panic", "undeclared", "denied", "z"), foreign,
@@ -151,30 +151,34 @@ func TestPublisherFailures(t *testing.T) {
 func TestPassesOn(t *testing.T) {
 	t.Parallel()
 	bus := triggertest.NewBus(t, links)
-	p := triggertest.NewPublisher(links, bus, linkEvents, publisher.Filters{"reader": func(change trigger.Change) bool {
+	p := triggertest.NewPublisher(links, bus, linkEvents)
+	p.Filters = publisher.Filters{"reader": func(change trigger.Change) bool {
 		return trigger.Text(change.Keys, "link") != "b"
-	}})
+	}}
+	var got []string
+	p.Queues = map[string]trigger.Failures{"reader": queue(func(message string) error {
+		got = append(got, message)
+		return nil
+	})}
 	all := recordsOf("a", "b", "quiet")
 	if failed := handle(t, p, trigger.Records{Records: all}); failed != nil {
 		t.Errorf("failed are %v", failed)
 	}
-	var got []string
-	for _, change := range p.Passed["reader"].Event(t).Changes() {
-		got = append(got, change.SequenceNumber)
-	}
-	if diff := cmp.Diff([]string{"100", "102"}, got); diff != "" {
+	if diff := cmp.Diff([]string{string(all[0]), string(all[2])}, got); diff != "" {
 		t.Errorf("- want, + got:\n%s", diff)
 	}
-	p.Queues["reader"] = busy{}
+	p.Queues["reader"] = queue(func(string) error { return retry.ErrBusy })
 	if diff := cmp.Diff([]string{"100"}, handle(t, p, trigger.Records{Records: all[:2]})); diff != "" ||
 		len(bus.Events()) != 3 {
 		t.Errorf("with %d events, - want, + got:\n%s", len(bus.Events()), diff)
 	}
 }
 
-type busy struct{}
+// queue takes the messages of a function.
+type queue func(message string) error
 
-func (busy) Send(context.Context, string) error { return retry.ErrBusy }
+// Send implements [trigger.Failures].
+func (q queue) Send(_ context.Context, message string) error { return q(message) }
 
 // The function does not start without what it needs: a rule for each function that reads no stream any more, the bus, and
 // the queue of failures.

@@ -6,7 +6,6 @@ package triggertest
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -168,57 +167,22 @@ func (b *Bus) check(e Event) {
 	}
 }
 
-// Passed are the changes that a publisher passed on to a function.
-type Passed struct {
-	mutex   sync.Mutex
-	records []json.RawMessage
-}
-
-// Send implements [trigger.Failures].
-func (p *Passed) Send(_ context.Context, message string) error {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	p.records = append(p.records, json.RawMessage(message))
-	return nil
-}
-
-// Event returns the changes as the function gets them from its queue.
-func (p *Passed) Event(t testing.TB) (event trigger.Records) {
-	t.Helper()
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	for i, record := range p.records {
-		message := must.Get(json.Marshal(map[string]string{"eventSource": "aws:sqs",
-			"messageId":     fmt.Sprint("message-", i),
-			"receiptHandle": fmt.Sprint("receipt-", i), "body": string(record)}))(t)
-		event.Records = append(event.Records, message)
-	}
-	return event
-}
-
 // Publisher is the publisher of a platform, with tables that have their logical names.
 type Publisher struct {
 	*publisher.Publisher
-	// Failures has what it gave up. Passed has what it passed on, by function.
+	// Failures has what it gave up.
 	Failures *Queue
-	Passed   map[string]*Passed
 }
 
-// NewPublisher returns a publisher on the bus.
-func NewPublisher(platform schema.Platform, bus *Bus, mapper trigger.EventMapper,
-	filters publisher.Filters) *Publisher {
-	p := &Publisher{Failures: &Queue{}, Passed: map[string]*Passed{}}
-	tables, queues := map[string]string{}, map[string]trigger.Failures{}
+// NewPublisher returns a publisher on the bus, which passes nothing on.
+func NewPublisher(platform schema.Platform, bus *Bus, mapper trigger.EventMapper) *Publisher {
+	p := &Publisher{Failures: &Queue{}}
+	tables := map[string]string{}
 	for _, table := range platform.Database.Tables {
 		tables[table.Name] = table.Name
 	}
-	for function := range filters {
-		p.Passed[function] = &Passed{}
-		queues[function] = p.Passed[function]
-	}
-	p.Publisher = &publisher.Publisher{Platform: platform, Tables: tables, Mapper: mapper, Filters: filters,
-		Queues: queues, Client: bus.Client(), Bus: "bus-of-the-test",
-		Batch: &trigger.Stream{Failures: p.Failures, Log: slog.New(slog.DiscardHandler)}}
+	p.Publisher = &publisher.Publisher{Platform: platform, Tables: tables, Mapper: mapper, Client: bus.Client(),
+		Bus: "bus-of-the-test", Batch: &trigger.Stream{Failures: p.Failures, Log: slog.New(slog.DiscardHandler)}}
 	return p
 }
 
@@ -309,7 +273,7 @@ func Lines(t testing.TB, platform schema.Platform, mapper trigger.EventMapper, r
 	fields ...string) (lines []string) {
 	t.Helper()
 	bus := NewBus(t, platform)
-	NewPublisher(platform, bus, mapper, nil).Deliver(t, records, 100)
+	NewPublisher(platform, bus, mapper).Deliver(t, records, 100)
 	for _, e := range bus.Events() {
 		line, all := []any{e.DetailType}, e.Fields()
 		for _, field := range fields {
