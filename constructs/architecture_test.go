@@ -110,6 +110,7 @@ var startsProcesses = map[string]string{
 	"tools/release/notices":                   "has no tests",
 	"tools/release/prepare":                   "its tests run git in folders that they write",
 	"tools/release/publish":                   "has no tests",
+	"tools/summary":                           "its tests run a function of test/tier, which they read",
 	"run/onesynthtest":                        "reads ONESYNTH_SOURCES and ONESYNTH_TOOLS",
 	"run/onesynthtest/wait":                   "starts what its callers give it",
 	"internal/shell":                          "its tests run the shell with what they write",

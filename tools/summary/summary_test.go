@@ -79,7 +79,7 @@ func check(t *testing.T, events, parts string, o options, want string) {
 // What test/tier writes of a part is what is read.
 func TestParts(t *testing.T) {
 	t.Parallel()
-	tier := must.Get(os.ReadFile("../tier"))(t)
+	tier := must.Get(os.ReadFile("../../test/tier"))(t)
 	_, rest, _ := strings.Cut(string(tier), "\npart() {")
 	body, _, found := strings.Cut(rest, "\n}\n")
 	if !found {
