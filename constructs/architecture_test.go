@@ -300,7 +300,7 @@ func TestDependencies(t *testing.T) {
 
 // anywhere are packages that know nothing else of this module: the console serves its page as functions serve theirs,
 // and tests of all packages end in one way.
-var anywhere = []string{module + "lambdas/kit/site", module + "lambdas/kit/must"}
+var anywhere = []string{module + "lambdas/kit/site", module + "lambdas/kit/must", module + "lambdas/kit/goldentest"}
 
 // language is what the contracts of platforms are written in: of this module, they need nothing else.
 var language = []string{

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -18,10 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/check"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/goldentest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // Golden compares templates with the text files of a folder, each named after its template. The file of base has the
 // whole template, and the other files have their differences to it; without a base each file has a whole one. The flag
@@ -58,7 +56,7 @@ func Golden(t *testing.T, folder, base string, templates map[string]Template) {
 				t.Fatalf("logical ids that docs/project/versions.md promises to keep are gone: leave the constructs "+
 					"where they were, or override the ids of their resources:\n%s", strings.Join(lost, "\n"))
 			}
-			if *update {
+			if goldentest.Update() {
 				must.OK(t, errors.Join(os.MkdirAll(folder, 0o755),
 					os.WriteFile(file, []byte(strings.Join(got, "\n")+"\n"), 0o644)))
 				return
@@ -102,7 +100,7 @@ func (t Template) WithoutBuilds(tb testing.TB) Template {
 // read returns the lines of a golden file; none where it is yet to be written.
 func read(file string) ([]string, error) {
 	content, err := os.ReadFile(file)
-	if *update && errors.Is(err, fs.ErrNotExist) {
+	if goldentest.Update() && errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n"), err

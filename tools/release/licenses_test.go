@@ -2,7 +2,6 @@ package release
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -12,15 +11,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/licensecheck"
 	"golang.org/x/mod/modfile"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/goldentest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
+	"github.com/onesynth-cdk/onesynth/tools/reference"
 	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
-
-var update = flag.Bool("update", false, "write docs/reference/licenses.md")
 
 // allowed are the licences, by SPDX identifier, that require only notices. Code under them
 // may be distributed together with code under Apache-2.0.
@@ -95,7 +93,7 @@ func TestLicenses(t *testing.T) {
 	i.Run(t, "go", "get", ".")
 	content := must.Get(os.ReadFile(filepath.Join(i.Folder, "go.mod")))(t)
 	requirements := must.Get(modfile.Parse("go.mod", content, nil))(t)
-	var table strings.Builder
+	table := reference.Table{{"Module", "Licence"}}
 	for _, r := range requirements.Require {
 		if r.Mod.Path == importertest.ModulePath {
 			continue
@@ -108,28 +106,12 @@ func TestLicenses(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", r.Mod, err)
 		}
-		fmt.Fprintf(&table, "| `%s` | %s |\n", r.Mod.Path, licence)
+		table = append(table, reference.Row{"`" + r.Mod.Path + "`", licence})
 	}
 
 	file := filepath.Join("..", "..", "docs", "reference", "licenses.md")
 	document := must.Get(os.ReadFile(file))(t)
-	const heading = "| Module | Licence |\n| --- | --- |\n"
-	before, rest, found := strings.Cut(string(document), heading)
-	if !found {
-		t.Fatalf("%s has no table that begins with %q", file, heading)
-	}
-	listed, after, more := strings.Cut(rest, "\n\n")
-	if more {
-		listed, after = listed+"\n", "\n"+after
-	}
-	if *update {
-		must.OK(t, os.WriteFile(file, []byte(before+heading+table.String()+after), 0o644))
-		return
-	}
-	if diff := cmp.Diff(listed, table.String()); diff != "" {
-		t.Errorf("%s is stale: run `go test ./tools/release -run TestLicenses -update` "+
-			"(-it +what importers fetch):\n%s", file, diff)
-	}
+	goldentest.Check(t, file, []byte(table.In(t, string(document))))
 }
 
 func TestLicenseErr(t *testing.T) {
