@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/onesynth-cdk/onesynth/internal/intrinsic"
 )
 
 // unique is a type with a unique key: AWS takes one resource for each value of it. CloudFormation creates and replaces
@@ -175,7 +177,7 @@ func (u unique) keys(resources map[string]*resource, r *resource) []string {
 func (u unique) within(r *resource, ids []string) bool {
 	return slices.ContainsFunc(u.key, func(p part) bool {
 		return slices.ContainsFunc(p.ways, func(way []string) bool {
-			return slices.ContainsFunc(references(r.at(way...)), func(id string) bool {
+			return slices.ContainsFunc(intrinsic.References(r.at(way...)), func(id string) bool {
 				return slices.Contains(ids, id)
 			})
 		})

@@ -1,6 +1,10 @@
 package check
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/onesynth-cdk/onesynth/internal/intrinsic"
+)
 
 // exported is an export of a stack: the logical id of its output, and its value.
 type exported struct {
@@ -53,7 +57,7 @@ func (c *comparison) exports(deployed, proposed map[string]exported) {
 		after, stays := proposed[name]
 		got := "the export " + name + " goes"
 		if stays {
-			replaced := slices.ContainsFunc(references(after.value), c.isReplaced)
+			replaced := slices.ContainsFunc(intrinsic.References(after.value), c.isReplaced)
 			if text(before.value) == text(after.value) && !replaced {
 				continue
 			}

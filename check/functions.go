@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"regexp"
 	"strconv"
+
+	"github.com/onesynth-cdk/onesynth/internal/intrinsic"
 )
 
 // storeVariable are the names of variables that name a store, where their values are texts.
@@ -16,7 +18,7 @@ func (c *comparison) variables(old, changed *resource) {
 	was, is := members(old.at("Environment", "Variables")), members(changed.at("Environment", "Variables"))
 	var got, by []string
 	for name, value := range sorted(was) {
-		store := c.deployed[firstOf(references(value))]
+		store := c.deployed[firstOf(intrinsic.References(value))]
 		switch {
 		case store == nil && !storeVariable.MatchString(name):
 			continue
@@ -48,8 +50,8 @@ func (c *comparison) variables(old, changed *resource) {
 func (c *comparison) visibility() {
 	// lacks is 0 if the time is enough, 1 if it is below six times the time-out, and 2 if it is below that.
 	short := func(resources map[string]*resource, mapping *resource) (q *resource, seconds, timeout, lacks int) {
-		q = resources[firstOf(references(mapping.at("EventSourceArn")))]
-		function := resources[firstOf(references(mapping.at("FunctionName")))]
+		q = resources[firstOf(intrinsic.References(mapping.at("EventSourceArn")))]
+		function := resources[firstOf(intrinsic.References(mapping.at("FunctionName")))]
 		if q == nil || function == nil || q.kind != queue || function.kind != lambdaFunction {
 			return nil, 0, 0, 0
 		}

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/onesynth-cdk/onesynth/internal/intrinsic"
 )
 
 // everyone is the principal of a statement for all callers.
@@ -176,41 +178,12 @@ func role(function *resource) string {
 	return text(attribute[0])
 }
 
-// references returns the logical ids that a value names, with those of parameters.
-func references(v any) []string {
-	var ids []string
-	switch v := v.(type) {
-	case map[string]any:
-		for _, id := range []string{text(v["Ref"]), first(v["Fn::GetAtt"])} {
-			if id != "" {
-				ids = append(ids, id)
-			}
-		}
-		for _, element := range v {
-			ids = append(ids, references(element)...)
-		}
-	case []any:
-		for _, element := range v {
-			ids = append(ids, references(element)...)
-		}
-	}
-	return ids
-}
-
 // refersToRemoved reports whether the value refers to a resource that the proposed template no longer has. Grants on it
 // may be removed with it.
 func (c *comparison) refersToRemoved(v any) bool {
-	return slices.ContainsFunc(references(v), func(id string) bool {
+	return slices.ContainsFunc(intrinsic.References(v), func(id string) bool {
 		return c.deployed[id] != nil && c.proposed[id] == nil
 	})
-}
-
-// first returns the first element of a list of texts, or "".
-func first(v any) string {
-	if l := list(v); len(l) > 0 {
-		return text(l[0])
-	}
-	return ""
 }
 
 // grants reports the actions that a role loses. The policy of a function's role changes before the function.

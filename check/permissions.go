@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/onesynth-cdk/onesynth/internal/intrinsic"
 )
 
 const apiGateway = "apigateway.amazonaws.com"
@@ -14,7 +16,7 @@ func permissions(resources map[string]*resource) map[string][]grant {
 	all := map[string][]grant{}
 	for r := range of(resources, "AWS::Lambda::Permission") {
 		source := r.at("SourceArn")
-		for _, function := range references(r.at("FunctionName")) {
+		for _, function := range intrinsic.References(r.at("FunctionName")) {
 			all[function] = append(all[function],
 				grant{action: text(r.at("Principal")), resource: cmp.Or(text(source), "*"), on: source})
 		}
@@ -25,9 +27,9 @@ func permissions(resources map[string]*resource) map[string][]grant {
 // functions returns the logical ids of the functions, or aliases, that a route leads to.
 func functions(resources map[string]*resource, route *resource) []string {
 	var ids []string
-	for _, id := range references(route.at("Target")) {
+	for _, id := range intrinsic.References(route.at("Target")) {
 		if integration := resources[id]; integration != nil {
-			ids = append(ids, references(integration.at("IntegrationUri"))...)
+			ids = append(ids, intrinsic.References(integration.at("IntegrationUri"))...)
 		}
 	}
 	return slices.DeleteFunc(ids, func(id string) bool { return resources[id] == nil })
@@ -65,7 +67,7 @@ func (g grant) serves(api, key string) bool {
 // decides reports whether an authorizer asks the function who calls.
 func decides(resources map[string]*resource, function string) bool {
 	for authorizer := range of(resources, httpAuthorizer) {
-		if slices.Contains(references(authorizer.at("AuthorizerUri")), function) {
+		if slices.Contains(intrinsic.References(authorizer.at("AuthorizerUri")), function) {
 			return true
 		}
 	}

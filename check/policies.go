@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/onesynth-cdk/onesynth/internal/intrinsic"
 )
 
 // policyKind is a place in which templates have policies of resources: who may do what with them.
@@ -69,7 +71,7 @@ func policies(resources map[string]*resource, effect string) map[guarded][]grant
 			if p.holders != "" {
 				holders = nil
 				for _, v := range values(r.at(p.holders)) {
-					holders = append(holders, cmp.Or(firstOf(references(v)), text(v)))
+					holders = append(holders, cmp.Or(firstOf(intrinsic.References(v)), text(v)))
 				}
 			}
 			for _, holder := range holders {
@@ -78,7 +80,7 @@ func policies(resources map[string]*resource, effect string) map[guarded][]grant
 			}
 		}
 		if r.kind == "AWS::Lambda::Permission" && effect == "Allow" {
-			for _, function := range references(r.at("FunctionName")) {
+			for _, function := range intrinsic.References(r.at("FunctionName")) {
 				key := guarded{function, "policy", "function"}
 				all[key] = append(all[key], permission(r))
 			}
@@ -154,7 +156,7 @@ func (c *comparison) widened(g grant, deployed []grant) bool {
 
 // refersToNew reports whether the value refers to a resource that the deployed template does not have.
 func (c *comparison) refersToNew(v any) bool {
-	return slices.ContainsFunc(references(v), func(id string) bool {
+	return slices.ContainsFunc(intrinsic.References(v), func(id string) bool {
 		return c.proposed[id] != nil && c.deployed[id] == nil
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/onesynth-cdk/onesynth/internal/intrinsic"
 )
 
 // typeTable has a line for each resource type of CloudFormation: whether it holds content, what identifies it, and the
@@ -92,7 +94,7 @@ func (c *comparison) marked(mark string, old, changed *resource, also func(id st
 			}
 			differ := text(p.before) != text(p.after) && identity(c.deployed, p.before) != identity(c.proposed, p.after)
 			if differ ||
-				also != nil && slices.ContainsFunc(references(p.after), also) {
+				also != nil && slices.ContainsFunc(intrinsic.References(p.after), also) {
 				all = append(all, p)
 			}
 		}

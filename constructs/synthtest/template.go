@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/internal/intrinsic"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
-	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/finding"
 )
 
@@ -144,7 +144,7 @@ func (t Template) Cycle() []string {
 			return nil
 		}
 		path = append(path, id)
-		for _, needed := range append(references(r.Properties), texts(r.DependsOn)...) {
+		for _, needed := range r.needs() {
 			if cycle := visit(needed); cycle != nil {
 				return cycle
 			}
@@ -161,46 +161,18 @@ func (t Template) Cycle() []string {
 	return nil
 }
 
-// substituted is a reference within an Fn::Sub.
-var substituted = regexp.MustCompile(`\$\{([A-Za-z0-9]+)[.}]`)
-
-// references returns the ids that a value of a template refers to. They may also be of parameters, or of AWS.
-func references(v any) (ids []string) {
-	switch v := v.(type) {
-	case []any:
-		for _, element := range v {
-			ids = append(ids, references(element)...)
-		}
-	case map[string]any:
-		for name, element := range v {
-			switch name {
-			case "Ref":
-				ids = append(ids, Text(element))
-			case "Fn::GetAtt":
-				ids = append(ids, Text(At(element, 0)))
-			case "Fn::Sub":
-				for _, text := range texts(element) {
-					for _, match := range substituted.FindAllStringSubmatch(text, -1) {
-						ids = append(ids, match[1])
-					}
-				}
-				ids = append(ids, references(element)...)
-			default:
-				ids = append(ids, references(element)...)
-			}
-		}
+// needs returns the logical ids that a resource refers to or depends on, with those of parameters.
+func (r Resource) needs() []string {
+	text, err := json.Marshal(r.Properties) // Canonical changes its argument.
+	var properties any
+	if err = errors.Join(err, json.Unmarshal(text, &properties)); err != nil {
+		panic(err)
+	}
+	ids := intrinsic.References(intrinsic.Canonical(properties))
+	for _, id := range List(r.DependsOn) {
+		ids = append(ids, Text(id))
 	}
 	return ids
-}
-
-// texts returns the texts of a value that is one or a list of them.
-func texts(v any) (all []string) {
-	for _, element := range List(v) {
-		if text, ok := element.(string); ok {
-			all = append(all, text)
-		}
-	}
-	return all
 }
 
 // At returns the value that a path of keys and list positions leads to, or nil.
@@ -368,19 +340,4 @@ func Paths(tb testing.TB, err error) []string {
 		}
 	}
 	return list
-}
-
-// Capacity returns the provisioned capacity of a table of the template; the zero value if it is on-demand.
-func Capacity(table Resource) schema.Capacity {
-	if table.Properties["BillingMode"] == "PAY_PER_REQUEST" {
-		return schema.Capacity{}
-	}
-	units := func(settings any, kind string) int {
-		least, _ := At(settings, kind+"CapacityAutoScalingSettings", "MinCapacity").(float64)
-		return int(least)
-	}
-	return schema.Capacity{
-		ReadUnits:  units(At(table.Properties, "Replicas", 0, "ReadProvisionedThroughputSettings"), "Read"),
-		WriteUnits: units(table.Properties["WriteProvisionedThroughputSettings"], "Write"),
-	}
 }

@@ -57,7 +57,7 @@ func meant(t *testing.T, platform string) map[string]string {
 // The check before a deployment has nothing against any template beside itself.
 func TestCheckItself(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
-		template := parsed(t, v.template.Source)
+		template := parsed(t, v.Template.Source)
 		for _, f := range check.Compare(template, template, region) {
 			t.Errorf("got %+v", f)
 		}
@@ -72,7 +72,7 @@ func TestCheckEarlierVersion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			found, changed := map[string]bool{}, meant(t, name)
-			before, now := parsed(t, deployedBefore(t, name)), parsed(t, environments["prod"].template.Source)
+			before, now := parsed(t, deployedBefore(t, name)), parsed(t, environments["prod"].Template.Source)
 			for _, f := range check.Compare(before, now, region) {
 				found[f.ID] = true
 				if changed[f.ID] == "" {
@@ -101,8 +101,8 @@ func TestTokensToKeys(t *testing.T) {
 	for _, id := range regexp.MustCompile("`((?:issuer|open|drop):[A-Za-z0-9]+)`").FindAllStringSubmatch(section, -1) {
 		explained = append(explained, id[1])
 	}
-	tokens, keys := variants["askahuman"][platformtest.Zero].template.Source,
-		variants["askahuman"]["prod"].template.Source
+	tokens, keys := variants["askahuman"][platformtest.Zero].Template.Source,
+		variants["askahuman"]["prod"].Template.Source
 	var got []string
 	for _, f := range check.Compare(parsed(t, tokens), parsed(t, keys), region) {
 		// The names of prod are no part of the move.

@@ -2,7 +2,6 @@ package platforms_test
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -239,58 +238,4 @@ func TestEverything(t *testing.T) {
 			}
 		}
 	}
-}
-
-// resourcesOf counts the resources of a platform in a template.
-func resourcesOf(p *platforms.Platform, template synthtest.Template) (n int) {
-	for id := range template.Resources {
-		if strings.HasPrefix(id, p.ID) {
-			n++
-		}
-	}
-	return n
-}
-
-// sizesOfStacks is the table of how many resources platforms have, and which of them fit into one stack.
-func sizesOfStacks(t *testing.T) string {
-	t.Helper()
-	var titles []string
-	var least, most []int
-	table := []row{{"Resources", "without props", "with all that props switch on"}}
-	for i, p := range platforms.All() {
-		titles = append(titles, p.Schema.Title)
-		least = append(least, resourcesOf(p, variants[p.Name()][platformtest.Zero].template))
-		most = append(most, resourcesOf(p, synthtest.Stack(t, "everything-"+p.Name())))
-		table = append(table, row{p.Schema.Title, fmt.Sprint(least[i]), fmt.Sprint(most[i])})
-	}
-	table = append(table, row{fmt.Sprintf("Within the %d of one stack", maxResources), fitting(titles, least),
-		fitting(titles, most)})
-	return strings.Join(markdown(table), "\n")
-}
-
-// fitting names the largest sets of platforms whose resources fit into one stack.
-func fitting(titles []string, resources []int) string {
-	fits := func(set int) bool {
-		sum := 0
-		for i, n := range resources {
-			sum += n * (set >> i & 1)
-		}
-		return sum <= maxResources
-	}
-	var all []string
-	for set := 1; set < 1<<len(titles); set++ {
-		largest := fits(set)
-		var within []string
-		for i, title := range titles {
-			if set>>i&1 == 1 {
-				within = append(within, title)
-			} else if fits(set | 1<<i) {
-				largest = false
-			}
-		}
-		if largest {
-			all = append(all, strings.Join(within, " + "))
-		}
-	}
-	return strings.Join(all, "; ")
 }

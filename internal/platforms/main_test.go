@@ -16,22 +16,17 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/tools/reference/figures"
 )
 
 // flags is an environment that sets nothing, in an app of "cdk init", which has feature flags.
 const flags = "flags"
 
 // variant is a platform as one environment describes it.
-type variant struct {
-	*platforms.Platform
-	environment string
-	template    synthtest.Template
-	// described is the schema of what the template has.
-	described schema.Platform
-}
+type variant = figures.Variant
 
 // variants are the platforms of the list, by platform and environment.
-var variants = map[string]map[string]variant{}
+var variants = figures.Variants{}
 
 // stacks declare stacks with props that only one platform has, or that only Go can set, each with the build of the
 // platform's functions.
@@ -81,7 +76,7 @@ func declare(app awscdk.App) {
 			p.Common().Build = builds[key]
 			stack := awscdk.NewStack(app, jsii.String(p.Name()+"-"+environment), nil)
 			if environment == flags {
-				synthtest.Recommend(stack)
+				recommend(stack)
 			}
 			p.Declare(stack)
 		}
@@ -97,6 +92,19 @@ func declare(app awscdk.App) {
 	declareEverything(app)
 }
 
+// recommend gives a stack that is still empty the feature flags that "cdk init" writes into the cdk.json of new apps.
+func recommend(stack awscdk.Stack) {
+	var recommended map[string]any
+	err := platformtest.ReadJSON("../../node_modules/aws-cdk/lib/init-templates/.recommended-feature-flags.json",
+		&recommended)
+	if err != nil {
+		panic(err)
+	}
+	for flag, value := range recommended {
+		stack.Node().SetContext(&flag, value)
+	}
+}
+
 func use(folder string) error {
 	all, err := environments()
 	if err != nil {
@@ -108,12 +116,13 @@ func use(folder string) error {
 			if err != nil {
 				return err
 			}
-			v := variant{p, environment, template, p.Common().Publishing(p.Schema)}
+			v := variant{Platform: p, Environment: environment, Template: template,
+				Described: p.Common().Publishing(p.Schema)}
 			if parts, ok := p.Props.(interface{ Described() schema.Platform }); ok {
-				v.described = parts.Described()
+				v.Described = parts.Described()
 			}
-			if handler, ok := v.described.SignUpHandler(); ok && p.Common().JWTIssuer != "" {
-				v.described = v.described.Without(handler.Name)
+			if handler, ok := v.Described.SignUpHandler(); ok && p.Common().JWTIssuer != "" {
+				v.Described = v.Described.Without(handler.Name)
 			}
 			if variants[p.Name()] == nil {
 				variants[p.Name()] = map[string]variant{}
@@ -149,7 +158,7 @@ func TestGolden(t *testing.T) {
 				templates[id] = synthtest.Stack(t, name+"-"+id)
 			}
 			for environment, v := range environments {
-				templates[environment] = v.template
+				templates[environment] = v.Template
 			}
 			synthtest.Golden(t, "../../constructs/"+name+"/testdata/golden", platformtest.Zero, templates)
 		})
@@ -161,9 +170,9 @@ func TestLogicalIDs(t *testing.T) {
 	t.Parallel()
 	for name, environments := range variants {
 		for _, environment := range []string{flags, "prod"} {
-			ids := func(v variant) []string { return slices.Sorted(maps.Keys(v.template.Resources)) }
+			ids := func(v variant) []string { return slices.Sorted(maps.Keys(v.Template.Resources)) }
 			got, want := environments[environment], environments[platformtest.Zero]
-			if len(got.described.Database.Tables) == len(want.described.Database.Tables) &&
+			if len(got.Described.Database.Tables) == len(want.Described.Database.Tables) &&
 				!slices.Equal(ids(got), ids(want)) {
 				t.Errorf("%s-%s: its logical ids are others than those of %s: its golden file names them", name,
 					environment, platformtest.Zero)
@@ -179,7 +188,7 @@ func TestGone(t *testing.T) {
 	held := map[string]bool{}
 	for name, environments := range variants {
 		var golden []string
-		for id, r := range environments[platformtest.Zero].template.Resources {
+		for id, r := range environments[platformtest.Zero].Template.Resources {
 			golden = append(golden, r.Type+" "+id)
 			held[r.Type] = true
 		}
@@ -213,7 +222,7 @@ func TestTwice(t *testing.T) {
 		"AWS::Athena::WorkGroup": {"Name"},
 	}
 	for name, environments := range variants {
-		template, single := synthtest.Stack(t, name+"-twice"), environments[platformtest.Zero].template
+		template, single := synthtest.Stack(t, name+"-twice"), environments[platformtest.Zero].Template
 		for kind, property := range named {
 			names := map[string]bool{}
 			for _, r := range template.OfType(kind) {

@@ -3,8 +3,6 @@ package platforms_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,16 +14,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/tools/reference/figures"
 )
-
-// document returns a document of the folder docs.
-func document(t *testing.T, name string) string {
-	t.Helper()
-	content := must.Get(os.ReadFile(filepath.Join("..", "..", "docs", filepath.FromSlash(name))))(t)
-	return string(content)
-}
 
 // Each alarm names its platform and links to the explanation of what to do. Missing data means that all is well, except
 // for alarms that expect data.
@@ -36,9 +27,7 @@ func TestAlarms(t *testing.T) {
 			explained = "https://github.com/onesynth-cdk/onesynth/blob/main/docs/operate/alarms.md#alarms"
 		}
 		var ids []string
-		watched := 0
-		for id, r := range v.template.Named("AWS::CloudWatch::Alarm") {
-			watched += strings.Count(fmt.Sprint(r.Properties), "MetricName:")
+		for id, r := range v.Template.Named("AWS::CloudWatch::Alarm") {
 			id = strings.TrimPrefix(id, v.ID)
 			ids = append(ids, id)
 			description := synthtest.Text(r.Properties["AlarmDescription"])
@@ -60,8 +49,8 @@ func TestAlarms(t *testing.T) {
 			if len(ids) > 0 {
 				t.Errorf("got the alarms %v, although the props leave them out", ids)
 			}
-		case v.environment == platformtest.Zero:
-			checkAlarmCost(t, v.Platform, len(ids), watched)
+		case v.Environment == platformtest.Zero:
+			checkAlarmCost(t, v)
 		}
 	})
 }
@@ -80,7 +69,7 @@ func resource(dimensions []string) string {
 // nothing else.
 func TestDashboard(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
-		dashboards := v.template.Named("AWS::CloudWatch::Dashboard")
+		dashboards := v.Template.Named("AWS::CloudWatch::Dashboard")
 		if want := map[bool]int{false: 1}[v.Common().NoDashboard]; len(dashboards) != want || want == 0 {
 			if len(dashboards) != want {
 				t.Errorf("got %d dashboards, want %d", len(dashboards), want)
@@ -120,7 +109,7 @@ func TestDashboard(t *testing.T) {
 				got[synthtest.Stable(words[0]+" "+words[1]+" "+resource(words[2:]))] = true
 			}
 		}
-		if v.environment == platformtest.Zero {
+		if v.Environment == platformtest.Zero {
 			checkDashboardCost(t, v.Platform, len(priced))
 		}
 		want := map[string]bool{}
@@ -131,8 +120,8 @@ func TestDashboard(t *testing.T) {
 		}
 		lakes := schema.MetricNamespace(v.Common().MetricNamespace, schema.LakeComponent)
 		namespaces := map[string][]schema.Metric{schema.MetricNamespace(v.Common().MetricNamespace,
-			v.described.Name): v.described.Metrics, lakes: schema.LakeMetrics()}
-		for id := range v.template.Named("AWS::Lambda::Function") {
+			v.Described.Name): v.Described.Metrics, lakes: schema.LakeMetrics()}
+		for id := range v.Template.Named("AWS::Lambda::Function") {
 			add("AWS/Lambda", id, "Invocations", "Errors", "Throttles", "Duration")
 			name := strings.TrimPrefix(id, v.ID)
 			for namespace, metrics := range namespaces {
@@ -143,39 +132,36 @@ func TestDashboard(t *testing.T) {
 				}
 			}
 		}
-		for id := range v.template.Named("AWS::DynamoDB::GlobalTable") {
+		for id := range v.Template.Named("AWS::DynamoDB::GlobalTable") {
 			add("AWS/DynamoDB", id, "ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits", "ThrottledRequests",
 				"SystemErrors")
 		}
-		for _, m := range v.template.OfType("AWS::Lambda::EventSourceMapping") {
+		for _, m := range v.Template.OfType("AWS::Lambda::EventSourceMapping") {
 			if m.Properties["StartingPosition"] != nil { // of a stream
 				add("AWS/Lambda", synthtest.Stable(synthtest.Text(m.Properties["FunctionName"])), "IteratorAge")
 			}
 		}
-		for id := range v.template.Named("AWS::SQS::Queue") {
+		for id := range v.Template.Named("AWS::SQS::Queue") {
 			add("AWS/SQS", id+".QueueName", "ApproximateNumberOfMessagesVisible")
 		}
 		add("AWS/ApiGateway", v.ID+"API", "Count", "4xx", "5xx", "Latency")
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("metrics on the dashboard (-want +got):\n%s", diff)
 		}
-		if want := len(v.template.OfType("AWS::CloudWatch::Alarm")); alarms != want {
+		if want := len(v.Template.OfType("AWS::CloudWatch::Alarm")); alarms != want {
 			t.Errorf("the dashboard shows %d alarms, want all %d", alarms, want)
 		}
 	})
 }
 
-// costsOf is the page of what a platform costs, in the folder docs.
-func costsOf(p *platforms.Platform) string { return "reference/costs/" + p.Name() + ".md" }
-
 // checkAlarmCost checks that docs/reference/costs says what the alarms cost: US$ 0.10 for each metric.
-func checkAlarmCost(t *testing.T, p *platforms.Platform, alarms, metrics int) {
+func checkAlarmCost(t *testing.T, v variant) {
 	t.Helper()
-	section := document(t, costsOf(p))
+	alarms, metrics := v.Watched()
 	want := fmt.Sprintf("The %d alarms watch %d metrics: US$ %.2f.", alarms, metrics, 0.10*float64(metrics))
-	if said := strings.ReplaceAll(strings.Join(strings.Fields(section), " "), " of `prod` watch",
-		" watch"); !strings.Contains(said, want) {
-		t.Errorf("docs/%s does not say: %s", costsOf(p), want)
+	if said := strings.ReplaceAll(strings.Join(strings.Fields(figures.Page(t, figures.CostsOf(v.Platform))), " "),
+		" of `prod` watch", " watch"); !strings.Contains(said, want) {
+		t.Errorf("docs/%s does not say: %s", figures.CostsOf(v.Platform), want)
 	}
 }
 
@@ -183,10 +169,10 @@ func checkAlarmCost(t *testing.T, p *platforms.Platform, alarms, metrics int) {
 // which its price depends.
 func checkDashboardCost(t *testing.T, p *platforms.Platform, metrics int) {
 	t.Helper()
-	section := document(t, costsOf(p))
+	section := figures.Page(t, figures.CostsOf(p))
 	_, dashboard, _ := strings.Cut(strings.ReplaceAll(section, "\n", " "), "The dashboard ")
 	said := regexp.MustCompile(`\d+`).FindAllString(dashboard, 2)
 	if !slices.Contains(said, strconv.Itoa(metrics)) {
-		t.Errorf("docs/%s says that the dashboard shows %v metrics, and it shows %d", costsOf(p), said, metrics)
+		t.Errorf("docs/%s says that the dashboard shows %v metrics, and it shows %d", figures.CostsOf(p), said, metrics)
 	}
 }

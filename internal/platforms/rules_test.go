@@ -33,7 +33,7 @@ var networkActions = []string{
 
 func TestNoWildcards(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
-		statements, denied := v.template.Statements(), 0
+		statements, denied := v.Template.Statements(), 0
 		for _, s := range statements {
 			if s.Effect == "Deny" && slices.Equal(s.Actions, networkActions) &&
 				synthtest.Text(synthtest.At(s.Condition, "ArnLike",
@@ -44,7 +44,7 @@ func TestNoWildcards(t *testing.T) {
 			// network's on all resources, as gofunction.Props.Network says.
 			tracing := v.Common().Tracing && slices.Equal(s.Actions,
 				[]string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"})
-			network := v.environment == platformtest.Existing && slices.Equal(s.Actions, networkActions)
+			network := v.Environment == platformtest.Existing && slices.Equal(s.Actions, networkActions)
 			if s.Effect != "Allow" || tracing || network {
 				continue
 			}
@@ -67,7 +67,7 @@ func TestNoWildcards(t *testing.T) {
 			t.Errorf("statements: got %d, want all of the template", len(statements))
 		}
 		// The code of a function in a VPC is denied what its role allows for the network.
-		functions := v.template.Named("AWS::Lambda::Function")
+		functions := v.Template.Named("AWS::Lambda::Function")
 		inside := 0
 		for _, f := range functions {
 			if f.Properties["VpcConfig"] != nil {
@@ -77,7 +77,7 @@ func TestNoWildcards(t *testing.T) {
 		if denied != inside {
 			t.Errorf("got %d functions in a VPC, and %d whose code is denied to change the network", inside, denied)
 		}
-		for id, r := range v.template.OfType("AWS::IAM::Role") {
+		for id, r := range v.Template.OfType("AWS::IAM::Role") {
 			if managed := r.Properties["ManagedPolicyArns"]; managed != nil {
 				t.Errorf("%s has managed policies %v: want none", id, managed)
 			}
@@ -89,25 +89,25 @@ func TestNoWildcards(t *testing.T) {
 // it.
 func TestFunctions(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
-		found := v.template.Named("AWS::Lambda::Function")
-		invoked := invokers(v.template)
-		for _, f := range v.described.Functions {
+		found := v.Template.Named("AWS::Lambda::Function")
+		invoked := invokers(v.Template)
+		for _, f := range v.Described.Functions {
 			id := v.ID + f.ConstructID()
 			var got, want []string
-			for _, g := range v.described.GrantsOf(f.Name) {
+			for _, g := range v.Described.GrantsOf(f.Name) {
 				line := "dynamodb:" + string(g.Action) + " " + v.ID + "Database" + g.Table + ".Arn"
 				if g.Index != "" {
 					line += "/index/" + g.Index
 				}
 				want = append(want, line)
 			}
-			for _, line := range v.template.Allowed(t, id+"Role") {
+			for _, line := range v.Template.Allowed(t, id+"Role") {
 				if strings.HasPrefix(line, "dynamodb:") && !strings.HasSuffix(line, ".StreamArn") {
 					got = append(got, line)
 				}
 			}
 			slices.Sort(want)
-			if diff := cmp.Diff(want, got); diff != "" || len(want) != 0 != (len(v.described.PatternsOf(f.Name)) != 0) {
+			if diff := cmp.Diff(want, got); diff != "" || len(want) != 0 != (len(v.Described.PatternsOf(f.Name)) != 0) {
 				t.Errorf("%s (-want +got):\n%s", id, diff)
 			}
 			trigger := ""
@@ -123,10 +123,10 @@ func TestFunctions(t *testing.T) {
 			_, own := v.Common().Publishing(v.Whole).Function(path.Base(folder))
 			return own
 		})
-		if want := len(v.described.Functions) + len(ofLakes); len(found) != want {
+		if want := len(v.Described.Functions) + len(ofLakes); len(found) != want {
 			t.Errorf("functions: got %v, want %d and none of the CDK's own", slices.Sorted(maps.Keys(found)), want)
 		}
-		groups := v.template.OfType("AWS::Logs::LogGroup")
+		groups := v.Template.OfType("AWS::Logs::LogGroup")
 		if want := len(found) + 1; len(groups) != want {
 			t.Errorf("log groups: got %d, want %d: one for each function and one for the API", len(groups), want)
 		}
@@ -185,25 +185,10 @@ func environmentSize(variables map[string]any) int {
 	return size
 }
 
-// capacity returns a table's capacity by the schema and the props, by its logical id in the template.
-func (v variant) capacity(t *testing.T, id string) schema.Capacity {
-	t.Helper()
-	for _, table := range v.described.Database.Tables {
-		if strings.HasSuffix(synthtest.Stable(id), "Database"+table.Name) {
-			if v.Common().Tables.Each[table.Name].OnDemand {
-				return schema.Capacity{}
-			}
-			return table.Capacity
-		}
-	}
-	t.Errorf("%s: the schema has no such table", id)
-	return schema.Capacity{}
-}
-
 // AWS CloudFormation refuses resources that need each other.
 func TestNoCycle(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
-		if cycle := v.template.Cycle(); cycle != nil {
+		if cycle := v.Template.Cycle(); cycle != nil {
 			t.Errorf("%v need each other", cycle)
 		}
 	})
@@ -217,7 +202,7 @@ func TestKept(t *testing.T) {
 		if common.RemoveWithStack {
 			policy = "Delete"
 		}
-		for id, r := range v.template.Resources {
+		for id, r := range v.Template.Resources {
 			kept := policy
 			switch r.Type {
 			case "AWS::DynamoDB::GlobalTable":
@@ -229,9 +214,6 @@ func TestKept(t *testing.T) {
 					if got := synthtest.At(replica, "DeletionProtectionEnabled"); got != common.DeletionProtection {
 						t.Errorf("%s: deletion protection: got %v", id, got)
 					}
-				}
-				if got, want := synthtest.Capacity(r), v.capacity(t, id); got != want {
-					t.Errorf("%s: got the capacity %+v, want %+v", id, got, want)
 				}
 			case "AWS::Cognito::UserPool":
 				if r.Properties["DeletionProtection"] != protected {
@@ -259,7 +241,7 @@ func TestKept(t *testing.T) {
 			}
 		}
 		// This would put a secret's value, not its name, into a resource.
-		if strings.Contains(v.template.Source, "ClientSecret") {
+		if strings.Contains(v.Template.Source, "ClientSecret") {
 			t.Error("the template has the secret of a client")
 		}
 	})
@@ -270,7 +252,7 @@ func TestRoutes(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
 		got, want := map[string]string{}, map[string]string{}
 		authorizers := map[schema.Token]string{}
-		for id, r := range v.template.OfType("AWS::ApiGatewayV2::Authorizer") {
+		for id, r := range v.Template.OfType("AWS::ApiGatewayV2::Authorizer") {
 			audience := synthtest.Text(synthtest.At(r.Properties, "JwtConfiguration", "Audience"))
 			for token, pool := range map[schema.Token]string{schema.TokenOfUser: "Users",
 				schema.TokenOfProgram: "Agents"} {
@@ -279,8 +261,8 @@ func TestRoutes(t *testing.T) {
 				}
 			}
 		}
-		for _, r := range v.template.OfType("AWS::ApiGatewayV2::Route") {
-			integration := v.template.Resources[strings.TrimPrefix(synthtest.Text(r.Properties["Target"]),
+		for _, r := range v.Template.OfType("AWS::ApiGatewayV2::Route") {
+			integration := v.Template.Resources[strings.TrimPrefix(synthtest.Text(r.Properties["Target"]),
 				"integrations/")]
 			function := strings.TrimSuffix(synthtest.Stable(synthtest.Text(integration.Properties["IntegrationUri"])),
 				".Arn")
@@ -288,8 +270,8 @@ func TestRoutes(t *testing.T) {
 			authorizer, _ := synthtest.At(r.Properties, "AuthorizerId", "Ref").(string)
 			got[key] = fmt.Sprint(function, " ", r.Properties["AuthorizationType"], " ", authorizer)
 		}
-		for _, route := range v.described.Routes {
-			f, _ := v.described.Function(route.Function)
+		for _, route := range v.Described.Routes {
+			f, _ := v.Described.Function(route.Function)
 			want[route.Key()] = v.ID + f.ConstructID() + " NONE "
 			if authorizer := authorizers[route.Caller.Token]; authorizer != "" {
 				want[route.Key()] = v.ID + f.ConstructID() + " JWT " + authorizer
@@ -298,18 +280,18 @@ func TestRoutes(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("routes (-want +got):\n%s", diff)
 		}
-		for id, r := range v.template.OfType("AWS::Lambda::Permission") {
+		for id, r := range v.Template.OfType("AWS::Lambda::Permission") {
 			arn := synthtest.Text(r.Properties["SourceArn"])
-			if pool := v.template.Resources[strings.TrimSuffix(arn, ".Arn")]; pool.Type == "AWS::Cognito::UserPool" &&
+			if pool := v.Template.Resources[strings.TrimSuffix(arn, ".Arn")]; pool.Type == "AWS::Cognito::UserPool" &&
 				r.Properties["Principal"] == "cognito-idp.amazonaws.com" {
-				handler, _ := v.described.SignUpHandler()
+				handler, _ := v.Described.SignUpHandler()
 				if got := synthtest.Stable(synthtest.Text(r.Properties["FunctionName"])); got != v.ID+
 					handler.ConstructID()+".Arn" {
 					t.Errorf("%s: the user pool may invoke %s, want the handler of sign-ups", id, got)
 				}
 				continue
 			}
-			api, _ := v.template.One(t, "AWS::ApiGatewayV2::Api", v.ID)
+			api, _ := v.Template.One(t, "AWS::ApiGatewayV2::Api", v.ID)
 			if !strings.HasSuffix(arn, ":execute-api:AWS::Region:AWS::AccountId:"+api+"/*") {
 				t.Errorf("%s: got permission for %s, want that of the API %s", id, arn, api)
 			}
@@ -319,7 +301,7 @@ func TestRoutes(t *testing.T) {
 		if v.Common().JWTIssuer != "" {
 			pools = 0
 		}
-		if got := len(v.template.OfType("AWS::Cognito::UserPool")); got != pools {
+		if got := len(v.Template.OfType("AWS::Cognito::UserPool")); got != pools {
 			t.Errorf("got %d user pools, want %d for the authorizers %v", got, pools, authorizers)
 		}
 	})
@@ -331,10 +313,10 @@ func TestSafeByDefault(t *testing.T) {
 	for name, environments := range variants {
 		v := environments[platformtest.Zero]
 		closed := map[string]bool{}
-		for _, r := range v.template.OfType("AWS::ApiGatewayV2::Route") {
+		for _, r := range v.Template.OfType("AWS::ApiGatewayV2::Route") {
 			closed[r.Properties["RouteKey"].(string)] = r.Properties["AuthorizationType"] == "JWT"
 		}
-		for _, route := range v.described.Routes {
+		for _, route := range v.Described.Routes {
 			if closed[route.Key()] != route.Caller.Authenticated() {
 				t.Errorf("%s: %s takes a token: %v", name, route.Key(), closed[route.Key()])
 			}
@@ -345,7 +327,7 @@ func TestSafeByDefault(t *testing.T) {
 // The stage limits all callers together, and its access log has only the route of a request.
 func TestStage(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
-		_, stage := v.template.One(t, "AWS::ApiGatewayV2::Stage", "")
+		_, stage := v.Template.One(t, "AWS::ApiGatewayV2::Stage", "")
 		throttle := v.Common().Throttle
 		if throttle.RequestsPerSecond == 0 {
 			throttle.RequestsPerSecond, throttle.Burst = 1000, 2000
@@ -396,7 +378,7 @@ func TestKey(t *testing.T) {
 	for name, environments := range variants {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			template := environments[platformtest.Existing].template
+			template := environments[platformtest.Existing].Template
 			for id, r := range template.Resources {
 				path, encrypts := key[r.Type]
 				// Access logs are delivered only to buckets whose key is Amazon S3's.
@@ -454,12 +436,12 @@ const maxMetadata = 16 << 10
 
 func TestMetadata(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
-		text := must.Get(json.Marshal(v.template.Metadata))(t)
+		text := must.Get(json.Marshal(v.Template.Metadata))(t)
 		if len(text) > maxMetadata {
 			t.Errorf("got %d bytes of metadata, and %d are allowed", len(text), maxMetadata)
 		}
-		for _, table := range v.described.Database.Tables {
-			model := v.template.Metadata["onesynth:"+v.ID+"/Database/"+table.Name]
+		for _, table := range v.Described.Database.Tables {
+			model := v.Template.Metadata["onesynth:"+v.ID+"/Database/"+table.Name]
 			attributes, _ := synthtest.At(model, "attributes").(map[string]any)
 			if synthtest.At(model, "table") != table.Name || len(attributes) != len(table.Attributes) {
 				t.Errorf("data model of %s: got %v", table.Name, model)

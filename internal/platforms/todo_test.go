@@ -107,7 +107,7 @@ func TestCheckNamesTheSchema(t *testing.T) {
 	parse := func(source string) *check.Template {
 		return must.Get(check.Parse([]byte(source)))(t)
 	}
-	deployed := parse(variants["todo"][platformtest.Zero].template.Source)
+	deployed := parse(variants["todo"][platformtest.Zero].Template.Source)
 	for want, change := range map[string]func(resources, metadata object){
 		"attribute-title: Tables[AppData].Attributes, without title, of the schema": func(_, metadata object) {
 			delete(at(metadata, "onesynth:Todo/Database/AppData", "attributes"), "title")
@@ -138,7 +138,7 @@ func TestCheckNamesTheSchema(t *testing.T) {
 		},
 	} {
 		var template object
-		must.OK(t, json.Unmarshal([]byte(variants["todo"][platformtest.Zero].template.Source), &template))
+		must.OK(t, json.Unmarshal([]byte(variants["todo"][platformtest.Zero].Template.Source), &template))
 		change(at(template, "Resources"), at(template, "Metadata"))
 		source := must.Get(json.Marshal(template))(t)
 		var got []string

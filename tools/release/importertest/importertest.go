@@ -25,7 +25,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // ModulePath is the path of the module of this package.
@@ -277,30 +276,22 @@ func CopyLibrary(t *testing.T, to string) {
 	}
 }
 
-// CountHandlers returns how many handlers the platforms of the list have with the zero props.
-func CountHandlers() int {
-	n := 0
-	for _, p := range platforms.All() {
-		n += len(p.Handlers().Packages) - len(optional(p))
-	}
-	return n
-}
-
-// CountOptional returns how many more they have with all parts that props add.
-func CountOptional() int {
-	n := 0
-	for _, p := range platforms.All() {
-		n += len(optional(p))
-	}
-	return n
-}
-
-// optional are the functions of a platform that only a prop adds.
-func optional(p *platforms.Platform) []schema.Function {
-	return slices.DeleteFunc(slices.Clone(p.Whole.Functions), func(f schema.Function) bool {
-		same := func(other schema.Function) bool { return other.Name == f.Name }
-		return slices.ContainsFunc(p.Schema.Functions, same)
+// handlers returns the main packages of a platform with the zero props.
+func handlers(p *platforms.Platform) []string {
+	return slices.DeleteFunc(p.Handlers().Packages, func(folder string) bool {
+		_, zero := p.Schema.Function(path.Base(folder))
+		_, whole := p.Whole.Function(path.Base(folder))
+		return whole && !zero
 	})
+}
+
+// CountHandlers returns how many handlers the platforms of the list have with the zero props, and how many with all
+// parts that props add.
+func CountHandlers() (zero, whole int) {
+	for _, p := range platforms.All() {
+		zero, whole = zero+len(handlers(p)), whole+len(p.Handlers().Packages)
+	}
+	return zero, whole
 }
 
 // OwnHandlers builds the handlers of the module in a folder, as its platforms say with the zero props, and returns
@@ -310,12 +301,9 @@ func OwnHandlers(t *testing.T, library string) []string {
 	var hashes []string
 	for _, p := range platforms.All() {
 		source := p.Handlers()
-		source.Directory = library
+		source.Directory, source.Packages = library, handlers(p)
 		build := gofunction.Start(t.Context(), source)
 		for _, folder := range source.Packages {
-			if slices.ContainsFunc(optional(p), func(f schema.Function) bool { return f.Name == path.Base(folder) }) {
-				continue
-			}
 			binary := must.Get(build.Binary(folder))(t)
 			hashes = append(hashes, binary.Hash)
 		}

@@ -1,14 +1,11 @@
 package importertest
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -25,6 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/platforms"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/schema/client"
 )
 
@@ -43,40 +41,27 @@ func (i *Importer) CheckRun(t *testing.T, onesynth string) {
 	}
 	command := exec.CommandContext(ctx, onesynth, arguments...)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
-	command.Dir, command.Env, command.Stderr = i.Folder, i.Environment, t.Output()
-	printed := must.Get(command.StdoutPipe())(t)
-	must.OK(t, command.Start())
-	var said strings.Builder
+	command.Dir, command.Env = i.Folder, i.Environment
+	running := must.Get(wait.Start(command))(t)
+	wait.Said(t, running, "\nready\n")
+	said, _, _ := strings.Cut(running.String(), "\nready\n")
 	addresses := map[string]string{}
-	lines := bufio.NewScanner(io.TeeReader(printed, t.Output()))
-	for lines.Scan() && !strings.HasPrefix(lines.Text(), "ready") {
-		fmt.Fprintln(&said, lines.Text())
-		switch words := strings.Fields(lines.Text()); {
+	for line := range strings.Lines(said) {
+		switch words := strings.Fields(line); {
 		case len(words) > 2 && words[0] == "API":
 			addresses[strings.TrimSuffix(words[len(words)-1], ")")] = words[1]
 		case len(words) == 2 && words[0] == "console":
 			addresses["console"] = words[1]
 		}
 	}
-	if !strings.HasPrefix(lines.Text(), "ready") {
-		t.Fatalf("onesynth local ended: %v", command.Wait())
-	}
-	if lines.Text() != "ready" {
-		t.Errorf("onesynth local is %s", lines.Text())
-	}
-	// A full pipe would block the command.
-	drained := make(chan struct{})
-	go func() {
-		defer close(drained)
-		io.Copy(io.Discard, printed)
-	}()
 	host := runtime.GOOS + "/" + runtime.GOARCH
-	line := built.FindStringSubmatch(said.String())
-	want := strconv.Itoa(CountHandlers() + HandlersOfOwn + len(lake.Packages()))
+	line := built.FindStringSubmatch(said)
+	zero, _ := CountHandlers()
+	want := strconv.Itoa(zero + HandlersOfOwn + len(lake.Packages()))
 	if host != "linux/arm64" && (line == nil || line[1] != want || line[2] != host) {
 		t.Errorf("got %q, want that the run built %s functions for %s", line, want, host)
 	}
-	if strings.Contains(said.String(), "warning: ") {
+	if strings.Contains(said, "warning: ") {
 		t.Error("the run warns of something")
 	}
 
@@ -95,10 +80,10 @@ func (i *Importer) CheckRun(t *testing.T, onesynth string) {
 	i.firstRequest(t, onesynth, addresses)
 
 	stop()
-	<-drained
-	// Wait returns this if an interrupted command ends without an error.
-	if err := command.Wait(); !errors.Is(err, context.Canceled) {
-		t.Errorf("onesynth local, interrupted: %v", err)
+	wait.Until(t, "onesynth local ends", func() (any, bool) { return nil, running.Ended() != nil })
+	// This is the result of an interrupted command that ends without an error.
+	if err := running.Ended(); !errors.Is(err, context.Canceled) {
+		t.Errorf("onesynth local, interrupted: %v\n%s", err, running)
 	}
 }
 
