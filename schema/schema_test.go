@@ -223,6 +223,9 @@ func TestValidate(t *testing.T) {
 		"ErrPerNothing": {func(p *schema.Platform) {
 			p.RateLimits[0].Per = ""
 		}, "RateLimits[read].Per", "PerUser"},
+		"ErrNoRequests": {func(p *schema.Platform) {
+			p.RateLimits[0].Requests = 0
+		}, "RateLimits[read].Requests", "at least 1"},
 		"ErrUnknownFunction": {func(p *schema.Platform) {
 			p.Routes[0].Function = "nope"
 		}, "Routes[GET /notes/{id}].Function", "declared"},
