@@ -200,7 +200,7 @@ func TestBlockPerson(t *testing.T) {
 	must.OK(m, m.answer("ann", first.ID, "My first answer here."))
 	stats := must.Get(m.stats(ctx, "ann"))(m)
 	must.OK(m, m.BlockPerson(ctx, as("olga"), "ann", true))
-	r, _ := newAnswer(second, "ann")
+	r := responseTo(second, "ann", start)
 	if _, err := m.submitResponse(ctx, second, r, stats); err == nil {
 		t.Error("an answer that was under way is stored")
 	}

@@ -143,7 +143,7 @@ func TestReadsOfRuns(t *testing.T) {
 	}
 	read := func() float64 {
 		tables.Recorder.Requests()
-		must.Get((&Notifier{Service: store, Push: sending{}.Send, Clock: store.Clock}).Run(t.Context()))(t)
+		must.Get((&Notifier{Service: store, Push: new(inbox).Send, Clock: store.Clock}).Run(t.Context()))(t)
 		_, units := calls(tables.Recorder.Requests())
 		return units
 	}

@@ -102,5 +102,5 @@ func TestOwnAnswersFromAnywhere(t *testing.T) {
 		}
 	}
 	_, _, err := p.people.OwnAnswers(t.Context(), person(0), 20, "x")
-	wantErr(t, err, errCursor)
+	wantError(t, err, errCursor)
 }

@@ -106,7 +106,7 @@ func TestPersonData(t *testing.T) {
 		}
 		for _, cursor := range []string{"x", "s.x", "s"} {
 			_, err := service.PersonData(t.Context(), person(0), cursor)
-			wantErr(t, err, errCursor)
+			wantError(t, err, errCursor)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func TestDeletePerson(t *testing.T) {
 			t.Errorf("deleted again: %d answers by %d requests", answers, requests)
 		}
 		_, err := p.people.Answer(t.Context(), person(0), nil, text(questions[0].ID, "A second answer."))
-		wantErr(t, err, askahuman.ErrAlreadyAnswered)
+		wantError(t, err, askahuman.ErrAlreadyAnswered)
 		if offered, _, err := p.people.Feed(t.Context(), person(0), nil, 20, ""); err != nil || len(offered) != 0 {
 			t.Errorf("the feed offers %+v, %v; want nothing that the person answered", offered, err)
 		}
@@ -281,7 +281,7 @@ func TestDeletionIsFinal(t *testing.T) {
 	deleteAll(t, p.people, p, person(0))
 	p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "Anew."))
 	q := p.ask(t, textAsk())
-	r, _ := newAnswer(q, person(0))
+	r := responseTo(q, person(0), start)
 	r.CreatedAt = p.Now()
 	if _, err := p.people.submitResponse(t.Context(), q, r, before); err == nil {
 		t.Error("an answer on the stats of before is stored")
@@ -312,14 +312,14 @@ func TestDeleteBlocked(t *testing.T) {
 	}
 	q := p.ask(t, textAsk())
 	_, err := p.people.Answer(t.Context(), person(0), nil, text(q.ID, "An answer."))
-	wantErr(t, err, askahuman.ErrBlocked)
+	wantError(t, err, askahuman.ErrBlocked)
 	must.OK(t, operators.BlockPerson(t.Context(), as("olga"), person(0), false))
 	deleteAll(t, p.people, p, person(0))
 	if receipt := p.answer(t, person(0), text(q.ID, "Anew.")); receipt.TotalPoints != receipt.PointsEarned {
 		t.Errorf("the person starts again with %+v", receipt)
 	}
 	_, err = p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Ann"})
-	wantErr(t, err, askahuman.ErrHandleReset)
+	wantError(t, err, askahuman.ErrHandleReset)
 }
 
 // A device that became another person's meanwhile stays theirs.
@@ -328,7 +328,7 @@ func TestDeleteSparesOthersDevices(t *testing.T) {
 	p, _ := knownPerson(t, 1)
 	sub := must.Get(p.people.Subscribe(t.Context(), person(0), askahuman.NewSubscription{Token: "shared"}))(t)
 	must.Get(p.people.Subscribe(t.Context(), person(1), askahuman.NewSubscription{Token: "shared"}))(t)
-	wantErr(t, p.people.endSubscription(t.Context(), sub.ID, person(0)), askahuman.ErrSubscriptionNotFound)
+	wantError(t, p.people.endSubscription(t.Context(), sub.ID, person(0)), askahuman.ErrSubscriptionNotFound)
 	deleteAll(t, p.people, p, person(0))
 	if kept := must.Get(p.people.PersonData(t.Context(), person(1), ""))(t); len(kept.Subscriptions) != 2 {
 		t.Errorf("the other person has %+v", kept.Subscriptions)

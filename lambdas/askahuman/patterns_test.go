@@ -21,27 +21,11 @@ import (
 
 var start = time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)
 
+// newQuestion is a question of the start, whose id has no time.
 func newQuestion(agent string, required int) askahuman.Question {
-	return askahuman.Question{
-		ID: uuid.NewString(), Status: askahuman.StatusOpen, Prompt: "Should an error message apologise?",
-		Type:     askahuman.TypeText,
-		Audience: []string{"general"}, RequiredResponses: required, AgentID: agent,
-		CreatedAt: wire.Time(start), Deadline: wire.Time(start.Add(time.Hour)),
-		ExpiresAt: start.Add(25 * time.Hour), DueAt: start,
-	}
-}
-
-func newAnswer(q askahuman.Question, person string) (askahuman.Response, askahuman.Stats) {
-	r := askahuman.Response{
-		ID: askahuman.ResponseID(q.ID, person), QuestionID: q.ID, PersonHash: person,
-		Answer: new("Only when it is at fault."), CreatedAt: start.Add(time.Minute), Points: 10,
-		ContentDigest: "d", ContentLength: 25,
-	}
-	st := askahuman.Stats{
-		PersonHash: person, TotalPoints: 10, TotalAnswers: 1, CreatedAt: start, UpdatedAt: start,
-		Day: "2026-02-02", DailyPoints: 10, DailyAnswers: 1, Week: "2026-02-02", WeeklyPoints: 10, WeeklyAnswers: 1,
-	}
-	return r, st
+	q := questionAt(agent, start)
+	q.ID, q.RequiredResponses = uuid.NewString(), required
+	return q
 }
 
 func subscriptionFor(token string) askahuman.Subscription {
@@ -136,9 +120,9 @@ func TestReadsPageToTheEnd(t *testing.T) {
 				q.CreatedAt = wire.Time(start.Add(time.Duration(i/3) * time.Millisecond))
 				want[q.ID] = time.Time(q.CreatedAt)
 				must.OK(t, store.createQuestion(ctx, q))
-				r, st := newAnswer(q, fmt.Sprint("person", i))
-				if i%2 == 0 {
-					must.Get(store.submitResponse(ctx, q, r, st))(t)
+				if by := fmt.Sprint("person", i); i%2 == 0 {
+					r := responseTo(q, by, start)
+					must.Get(store.submitResponse(ctx, q, r, counting(askahuman.Stats{PersonHash: by}, 10, start)))(t)
 				}
 				must.Get(storedSubscription(ctx, store, subscriptionFor(fmt.Sprint("token", i))))(t)
 			}

@@ -19,7 +19,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
@@ -47,24 +46,19 @@ func TestChangeOfShards(t *testing.T) {
 				w.page = max(w.page, 4+max(c.Write, c.Read)/8)
 			}
 			for range 12 {
-				w.step(&Service{DB: w.tables.DB, Shards: configurations[0]})
+				w.step(w.with(configurations[0]))
 			}
 			for i, next := range configurations[1:] {
-				before, after := &Service{DB: w.tables.DB, Shards: configurations[i]},
-					&Service{DB: w.tables.DB, Shards: next}
+				before, after := w.with(configurations[i]), w.with(next)
 				both := []*Service{before, after}
 				for _, reader := range both {
-					w.walkFeed(reader, both)
-					w.checkBoards(reader, both)
-					w.checkDue(reader, both)
+					w.check(reader, both)
 				}
 				// The deployment is over.
 				for range 10 {
 					w.step(after)
 				}
-				w.walkFeed(after, both[1:])
-				w.checkBoards(after, both[1:])
-				w.checkDue(after, both[1:])
+				w.check(after, both[1:])
 			}
 		})
 	}
@@ -75,9 +69,8 @@ func TestChangeOfShards(t *testing.T) {
 func TestFewerShardsDrain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 11)
-	old, between := &Service{DB: w.tables.DB, Shards: Shards{Write: 8}},
-		&Service{DB: w.tables.DB, Shards: Shards{Write: 1, Read: 8}}
-	last := &Service{DB: w.tables.DB}
+	old, between := w.with(Shards{Write: 8}), w.with(Shards{Write: 1, Read: 8})
+	last := w.with(Shards{})
 	for range 20 {
 		w.step(old)
 	}
@@ -91,10 +84,7 @@ func TestFewerShardsDrain(t *testing.T) {
 	for range 10 {
 		w.step(between)
 	}
-	both := []*Service{between, last}
-	w.walkFeed(last, both)
-	w.checkBoards(last, both)
-	w.checkDue(last, both)
+	w.check(last, []*Service{between, last})
 }
 
 // A question that turns partial, and a person who gets the key of another number of shards, between the reads of two
@@ -102,8 +92,7 @@ func TestFewerShardsDrain(t *testing.T) {
 func TestChangeBetweenReads(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 13)
-	before, after := &Service{DB: w.tables.DB, Shards: Shards{Write: 1, Read: 8}},
-		&Service{DB: w.tables.DB, Shards: Shards{Write: 8}}
+	before, after := w.with(Shards{Write: 1, Read: 8}), w.with(Shards{Write: 8})
 	w.ask(before)
 	id := w.openIDs()[0]
 	// between holds the read of the key that something moves to until the one of the key that it leaves is done, and
@@ -147,21 +136,6 @@ func TestChangeBetweenReads(t *testing.T) {
 	}
 }
 
-// once reports entries that were read twice, and entries that were missing.
-func once(t *testing.T, what string, seen map[string]int, there []string) {
-	t.Helper()
-	for id, n := range seen {
-		if n > 1 {
-			t.Errorf("%s: %s came %d times", what, id, n)
-		}
-	}
-	for _, id := range there {
-		if seen[id] == 0 {
-			t.Errorf("%s: %s is missing", what, id)
-		}
-	}
-}
-
 // world is what is in the tables, for a test that changes it at random.
 type world struct {
 	t      *testing.T
@@ -169,16 +143,22 @@ type world struct {
 	tables *dynamotest.Tables
 	random *rand.Rand
 	asked  int
-	page   int // how many questions a page of the feed has
+	read   time.Time // when due questions were read last
+	page   int       // how many questions a page of the feed has
 	// open is how many answers a question has; points are people's points.
 	open, points map[string]int
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
 	return &world{
-		t: t, ctx: t.Context(), tables: dynamotest.Open(t, askahuman.Platform().Database),
+		t: t, ctx: t.Context(), tables: dynamotest.Open(t, askahuman.Platform().Database), read: start,
 		random: rand.New(rand.NewPCG(seed, 0)), page: 4, open: map[string]int{}, points: map[string]int{},
 	}
+}
+
+// with is a function with that configuration.
+func (w *world) with(shards Shards) *Service {
+	return &Service{DB: w.tables.DB, Shards: shards, Clock: func() time.Time { return start.Add(time.Minute) }}
 }
 
 func (w *world) openIDs() []string { return slices.Sorted(maps.Keys(w.open)) }
@@ -202,7 +182,7 @@ func (w *world) step(store *Service) {
 
 func (w *world) ask(store *Service) {
 	w.t.Helper()
-	q := newQuestion(fmt.Sprintf("agent%d", w.asked%5), answersWanted)
+	q := newQuestion("agent", answersWanted)
 	// Several in one millisecond: their order is the index's own.
 	q.CreatedAt = wire.Time(start.Add(time.Duration(w.asked/3) * time.Millisecond))
 	w.asked++
@@ -212,12 +192,12 @@ func (w *world) ask(store *Service) {
 
 func (w *world) answer(store *Service, id, person string) {
 	w.t.Helper()
-	points, err := submit(w.ctx, store, id, person)
+	receipt, err := store.Answer(w.ctx, person, nil, text(id, "An answer."))
 	if errors.Is(err, askahuman.ErrAlreadyAnswered) {
 		return
 	}
 	must.OK(w.t, err)
-	w.points[person] += points
+	w.points[person] += receipt.PointsEarned
 	if w.open[id]++; w.open[id] == answersWanted {
 		delete(w.open, id)
 	}
@@ -225,128 +205,88 @@ func (w *world) answer(store *Service, id, person string) {
 
 func (w *world) end(store *Service, id string) {
 	w.t.Helper()
-	q := must.Get(store.question(w.ctx, id, start))(w.t)
-	ended := must.Get(store.endQuestion(w.ctx, q, start))(w.t)
-	if !ended {
-		w.t.Fatalf("question %s was not open", id)
-	}
+	must.OK(w.t, store.Close(w.ctx, "agent", id))
 	delete(w.open, id)
 }
 
-// submit answers a question as a handler does: it reads, and tries again when
-// something changed meanwhile.
-func submit(ctx context.Context, store *Service, id, person string) (points int, err error) {
-	for range 100 {
-		q, err := store.question(ctx, id, start)
-		if err != nil {
-			return 0, err
-		}
-		before, err := store.stats(ctx, person)
-		if err != nil {
-			return 0, err
-		}
-		r, st := newAnswer(q, person)
-		points := 5 + len(person)%2 + q.CurrentResponses
-		st.Version = before.Version
-		st.TotalAnswers, st.DailyAnswers, st.WeeklyAnswers = before.TotalAnswers+1, before.DailyAnswers+1,
-			before.WeeklyAnswers+1
-		st.TotalPoints, st.DailyPoints, st.WeeklyPoints = before.TotalPoints+points, before.DailyPoints+points,
-			before.WeeklyPoints+points
-		if _, err = store.submitResponse(ctx, q, r, st); !errors.Is(err, retry.ErrStale) {
-			return points, err
-		}
-	}
-	return 0, retry.ErrStale
-}
-
-// walkFeed reads the feed page by page, while functions of the writers' kinds
-// change it between pages. What is open all the while comes once.
-func (w *world) walkFeed(reader *Service, writers []*Service) {
+// check reads the feed, the leaderboards and what is due. Meanwhile functions of the writers' kinds go on. What is open
+// all the while comes once, wherever pages end.
+func (w *world) check(reader *Service, writers []*Service) {
 	w.t.Helper()
-	before := w.openIDs()
-	seen := map[string]int{}
-	var after position
-	var last time.Time
-	for more := true; more; {
-		var page []askahuman.Question
-		var err error
-		page, more, err = reader.openQuestions(w.ctx, w.page, after, start)
-		must.OK(w.t, err)
+	before, seen := w.openIDs(), map[string]int{}
+	last := start.Add(time.Hour)
+	dynamotest.Pages(w.t, func(from string) ([]askahuman.Question, string, error) {
+		page, next, err := reader.Feed(w.ctx, "reader", nil, w.page, from)
 		for _, q := range page {
-			if _, open := w.open[q.ID]; !open {
-				w.t.Errorf("feed: %s is not open", q.ID)
-			}
-			if !last.IsZero() && time.Time(q.CreatedAt).After(last) {
-				w.t.Errorf("feed: %s is newer than the one before it", q.ID)
+			if _, open := w.open[q.ID]; !open || time.Time(q.CreatedAt).After(last) {
+				w.t.Errorf("feed: %s is not open, or newer than the one before it", q.ID)
 			}
 			seen[q.ID]++
-			last, after = time.Time(q.CreatedAt), position{CreatedAt: time.Time(q.CreatedAt), ID: q.ID}
+			last = time.Time(q.CreatedAt)
 		}
 		for _, writer := range writers {
 			w.step(writer)
 		}
-	}
-	there := slices.DeleteFunc(before, func(id string) bool { _, open := w.open[id]; return !open })
-	once(w.t, "feed", seen, there)
-}
-
-// checkBoards compares leaderboards and ranks with the points that were given.
-func (w *world) checkBoards(reader *Service, writers []*Service) {
-	w.t.Helper()
+		return page, next, err
+	})
+	w.once("feed", seen, before)
 	for _, period := range []askahuman.Period{askahuman.PeriodAllTime, askahuman.PeriodDaily, askahuman.PeriodWeekly} {
 		for _, writer := range writers {
 			w.step(writer)
 		}
-		const day = "2026-02-02"
-		entries := must.Get(reader.top(w.ctx, period, day, 100))(w.t)
-		got := map[string]int{}
-		for i, entry := range entries {
-			if i > 0 && entry.Points > entries[i-1].Points {
-				w.t.Errorf("%s board: %d points after %d", period, entry.Points, entries[i-1].Points)
-			}
-			got[entry.PersonHash] = entry.Points
+		w.checkBoard(reader, period)
+	}
+	before, seen = w.openIDs(), map[string]int{}
+	// All that was put off is due again.
+	w.read = w.read.Add(time.Minute)
+	for id, err := range reader.dueQuestions(w.ctx, w.read) {
+		must.OK(w.t, err)
+		read := must.Get(reader.questionsByID(w.ctx, []string{id}))(w.t)
+		if len(read) == 0 || read[0].DueAt.IsZero() || read[0].DueAt.After(w.read) {
+			continue
 		}
-		if diff := cmp.Diff(w.points, got); diff != "" || len(entries) != len(got) {
-			w.t.Errorf("%s board: %d entries (-want +got):\n%s", period, len(entries), diff)
+		seen[id]++
+		writer := writers[len(seen)%len(writers)]
+		if !must.Get(writer.claimQuestion(w.ctx, read[0], w.read, w.read.Add(time.Second)))(w.t) {
+			w.t.Errorf("due: %s was not due as it was read", id)
 		}
-		if top, err := reader.top(w.ctx, period, day, 2); err != nil || len(top) != min(2, len(entries)) ||
-			len(top) > 0 && top[0].Points != entries[0].Points {
-			w.t.Errorf("%s board: got %v, %v; want the first two of %v", period, top, err, entries)
+		if len(seen) <= 4 {
+			w.step(writer)
 		}
+	}
+	w.once("due", seen, before)
+}
+
+// checkBoard compares a leaderboard with the points that were given.
+func (w *world) checkBoard(reader *Service, period askahuman.Period) {
+	w.t.Helper()
+	const day = "2026-02-02"
+	entries := must.Get(reader.top(w.ctx, period, day, 100))(w.t)
+	got := map[string]int{}
+	for _, entry := range entries {
+		got[entry.PersonHash] = entry.Points
+	}
+	descends := slices.IsSortedFunc(entries, func(a, b askahuman.BoardEntry) int { return b.Points - a.Points })
+	if diff := cmp.Diff(w.points, got); diff != "" || len(entries) != len(got) || !descends {
+		w.t.Errorf("%s board: %+v (-want +got):\n%s", period, entries, diff)
+	}
+	if top, err := reader.top(w.ctx, period, day, 2); err != nil || len(top) != min(2, len(entries)) ||
+		len(top) > 0 && top[0].Points != entries[0].Points {
+		w.t.Errorf("%s board: got %v, %v; want the first two of %v", period, top, err, entries)
 	}
 }
 
-// checkDue reads what is due for the notifier, while what was read is put off by
-// functions of all kinds, and other things happen.
-func (w *world) checkDue(reader *Service, writers []*Service) {
+// once reports entries that were read twice, and those of before that are still open and were not read.
+func (w *world) once(what string, seen map[string]int, before []string) {
 	w.t.Helper()
-	before := w.openIDs()
-	seen := map[string]int{}
-	now := start.Add(time.Duration(w.random.IntN(30)) * time.Second)
-	next := now.Add(time.Second)
-	for id, err := range reader.dueQuestions(w.ctx, now) {
-		must.OK(w.t, err)
-		read := must.Get(reader.questionsByID(w.ctx, []string{id}))(w.t)
-		if len(read) == 0 || read[0].DueAt.IsZero() || read[0].DueAt.After(now) {
-			continue
-		}
-		q := read[0]
-		seen[q.ID]++
-		claimed := must.Get(writers[len(seen)%len(writers)].claimQuestion(w.ctx, q, now, next))(w.t)
-		if !claimed {
-			w.t.Errorf("due: %s was not due as it was read", q.ID)
-		}
-		if len(seen) <= 4 {
-			w.step(writers[len(seen)%len(writers)])
+	for id, n := range seen {
+		if n > 1 {
+			w.t.Errorf("%s: %s came %d times", what, id, n)
 		}
 	}
-	for id := range seen {
-		// It must be due again for the next reading.
-		if _, open := w.open[id]; open {
-			q := must.Get(reader.question(w.ctx, id, start))(w.t)
-			must.Get(reader.claimQuestion(w.ctx, q, now, start))(w.t)
+	for _, id := range before {
+		if _, open := w.open[id]; open && seen[id] == 0 {
+			w.t.Errorf("%s: %s is missing", what, id)
 		}
 	}
-	there := slices.DeleteFunc(before, func(id string) bool { _, open := w.open[id]; return !open })
-	once(w.t, "due", seen, there)
 }

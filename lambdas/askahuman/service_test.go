@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema/problem"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
@@ -163,10 +164,14 @@ func mustSubmit(t *testing.T, s *platform, questionID, person string, at time.Ti
 		counting(statsOf(t, s, person), 10, at)))(t)
 }
 
-func wantError(t *testing.T, err, want error) {
+func wantError(t testing.TB, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
 		t.Errorf("error = %v, want %v", err, want)
+	}
+	// People see these errors, so nothing is wrapped around them.
+	if _, seen := want.(problem.Problem); seen && err != nil && err.Error() != want.Error() {
+		t.Errorf("text = %q, want %q", err, want)
 	}
 }
 

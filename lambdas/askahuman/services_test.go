@@ -68,17 +68,6 @@ func value(n *int) int {
 
 func seconds(d time.Duration) int { return int(d / time.Second) }
 
-func wantErr(t testing.TB, err, want error) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("error = %v, want %v", err, want)
-	}
-	// People see these errors, so nothing is wrapped around them.
-	if err != nil && want != nil && errors.Is(err, want) && err.Error() != want.Error() {
-		t.Errorf("text = %q, want %q", err, want)
-	}
-}
-
 // readsAnswers reports whether a request reads the answers to a question.
 func readsAnswers(r dynamotest.Request) bool {
 	return r.Action == schema.Query && r.Table == "Responses" && r.Index == ""

@@ -2,6 +2,7 @@ package askahuman
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -44,24 +45,32 @@ func due(t *testing.T, s *platform, now time.Time) map[string]askahuman.Subscrip
 
 func wantDue(t *testing.T, s *platform, now time.Time, want ...string) {
 	t.Helper()
-	var got []string
-	for id := range due(t, s, now) {
-		got = append(got, id)
-	}
-	slices.Sort(got)
+	got := slices.Sorted(maps.Keys(due(t, s, now)))
 	slices.Sort(want)
 	wantEqual(t, "due subscriptions", got, want)
 }
 
-func mustClaim(t *testing.T, s *platform, id, questionID string, now time.Time) {
+// claims reports whether a subscription that is due can be claimed for a question.
+func claims(t *testing.T, s *platform, id, questionID string, now time.Time) bool {
 	t.Helper()
 	subscription, ok := due(t, s, now)[id]
 	if !ok {
 		t.Fatalf("subscription %s is not due", id)
 	}
-	if claimed, err := s.notifying.claimSubscription(t.Context(), subscription, questionID, now); !claimed ||
-		err != nil {
-		t.Fatalf("ClaimSubscription = %v, %v", claimed, err)
+	return must.Get(s.notifying.claimSubscription(t.Context(), subscription, questionID, now))(t)
+}
+
+func mustClaim(t *testing.T, s *platform, id, questionID string, now time.Time) {
+	t.Helper()
+	if !claims(t, s, id, questionID, now) {
+		t.Fatalf("subscription %s is not claimed", id)
+	}
+}
+
+func wantRefused(t *testing.T, s *platform, id string, now time.Time) {
+	t.Helper()
+	if claims(t, s, id, uuid.NewString(), now) {
+		t.Errorf("subscription %s is claimed", id)
 	}
 }
 
@@ -391,19 +400,6 @@ func asked(t *testing.T, s *platform) string {
 	q := questionAt("agent", ten)
 	mustCreate(t, s, q)
 	return q.ID
-}
-
-// wantRefused tries a claim on a subscription that is due, and checks that it is refused.
-func wantRefused(t *testing.T, s *platform, id string, now time.Time) {
-	t.Helper()
-	subscription, ok := due(t, s, now)[id]
-	if !ok {
-		t.Fatalf("subscription %s is not due", id)
-	}
-	if claimed, err := s.notifying.claimSubscription(t.Context(), subscription, uuid.NewString(), now); claimed ||
-		err != nil {
-		t.Errorf("ClaimSubscription = %v, %v; want false and no error", claimed, err)
-	}
 }
 
 func TestMarkNotified(t *testing.T) {

@@ -1,7 +1,6 @@
 package askahuman
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -13,11 +12,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
-
-// sending is a push service that takes all.
-type sending struct{}
-
-func (sending) Send(context.Context, PushMessage) error { return nil }
 
 // The table of write units in docs/reference/costs/askahuman.md is what an ask, the answers to it and its notifications cost.
 func TestUnits(t *testing.T) {
@@ -56,7 +50,7 @@ func TestUnits(t *testing.T) {
 			must.Get(store.Subscribe(ctx, person, askahuman.NewSubscription{Token: "token-of-" + person}))(t)
 		}
 	}
-	notifier := &Notifier{Service: store, Push: sending{}.Send, Clock: clock}
+	notifier := &Notifier{Service: store, Push: new(inbox).Send, Clock: clock}
 	notify := func() {
 		if report := must.Get(notifier.Run(ctx))(t); report.Notified != 1 {
 			t.Errorf("got %+v; want one notification", report)

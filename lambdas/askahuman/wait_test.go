@@ -191,5 +191,5 @@ func TestReadNewsAgreesWithItself(t *testing.T) {
 		t.Errorf("read %d of %d answers, %v", len(read.Responses), read.CurrentResponses, err)
 	}
 	_, _, err = p.ReadNews(t.Context(), "another agent", q.ID, Wait{Longest: MaxWait})
-	wantErr(t, err, askahuman.ErrQuestionNotFound)
+	wantError(t, err, askahuman.ErrQuestionNotFound)
 }
