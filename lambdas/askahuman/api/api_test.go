@@ -36,7 +36,7 @@ type platform struct {
 	world          *worldtest.World
 	service        *service.Service
 	keys           *service.AgentKeys // of agents, for tests that set them
-	meanwhile      func() // called while a read waits
+	meanwhile      func()             // called while a read waits
 	log, metrics   bytes.Buffer
 	counted        map[string]string // metrics by who called
 }

@@ -1,7 +1,6 @@
 package mcp_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,7 +18,6 @@ import (
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/mcp"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
@@ -36,25 +33,13 @@ type platform struct {
 	api     *api.AgentAPI
 	handler *mcp.Handler
 	url     string
-	log     safeBuffer
+	log     wait.Output
 }
 
 // pass lets time pass.
 func (p *platform) pass(_ context.Context, d time.Duration) error {
 	p.Advance(d)
 	return nil
-}
-
-// safeBuffer is for several goroutines.
-type safeBuffer struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.Write(p)
 }
 
 // newPlatform is a platform with its tables, and with changes.
@@ -499,7 +484,5 @@ func TestProgress(t *testing.T) {
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-var _ http.Handler = (*kit.API)(nil)
 
 func askAnything() askahuman.Ask { return askahuman.Ask{Prompt: prompt, Type: askahuman.TypeText} }

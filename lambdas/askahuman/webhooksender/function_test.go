@@ -38,8 +38,9 @@ import (
 // run is the function behind a queue of the local run, and the endpoints of agents.
 type run struct {
 	*queuetest.Queues
-	output   *lines
+	output   wait.Output
 	endpoint *httptest.Server
+	client   *webhook.Client
 	secrets  *webhooks.Secrets
 	service  *service.Service
 
@@ -48,52 +49,29 @@ type run struct {
 	hanging  map[string]context.CancelFunc // by path, the attempt under way
 	verified map[string]bool
 	dialled  []netip.AddrPort
-	refused  []netip.AddrPort
-}
-
-// lines is what the function writes.
-type lines struct {
-	mutex sync.Mutex
-	text  bytes.Buffer
-}
-
-func (l *lines) Write(text []byte) (int, error) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	return l.text.Write(text)
-}
-
-func (l *lines) String() string {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	return l.text.String()
 }
 
 func start(t *testing.T) *run {
 	t.Helper()
-	r := &run{received: map[string]int{}, hanging: map[string]context.CancelFunc{}, verified: map[string]bool{},
-		output: &lines{}}
+	r := &run{received: map[string]int{}, hanging: map[string]context.CancelFunc{}, verified: map[string]bool{}}
 	r.service = &service.Service{DB: dynamotest.Open(t, askahuman.Platform().Database).DB}
 	r.secrets = keys(t)
 	r.endpoint = httptest.NewServer(http.HandlerFunc(r.answer))
 	t.Cleanup(r.endpoint.Close)
+	r.client = &webhook.Client{Addresses: webhook.Addresses{Local: []string{r.endpoint.URL}}, Timeout: time.Minute,
+		Connecting: func(address netip.AddrPort, refused error) {
+			r.mutex.Lock()
+			defer r.mutex.Unlock()
+			if refused == nil {
+				r.dialled = append(r.dialled, address)
+			}
+		}}
 	plan := askahuman.WebhookRetries()
-	log := must.Get(kit.NewLogger(r.output, "", "webhooksender"))(t)
+	log := must.Get(kit.NewLogger(&r.output, "", "webhooksender"))(t)
 	f := &function{
-		sender: &webhooks.Sender{Keys: r.secrets, Post: impatient{r, &webhook.Client{
-			Addresses: webhook.Addresses{Local: []string{r.endpoint.URL}}, Timeout: time.Minute,
-			Connecting: func(address netip.AddrPort, refused error) {
-				r.mutex.Lock()
-				defer r.mutex.Unlock()
-				if refused != nil {
-					r.refused = append(r.refused, address)
-				} else {
-					r.dialled = append(r.dialled, address)
-				}
-			},
-		}}.Post},
+		sender:     &webhooks.Sender{Keys: r.secrets, Post: r.post},
 		deliveries: r.service, plan: plan, log: log,
-		metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhooksender", Writer: r.output},
+		metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "webhooksender", Writer: &r.output},
 	}
 	r.Queues = queuetest.Start(t, len(plan)+1, func(c aws.Config, messages, failures string) lambda.Handler {
 		f.queue, f.failures = queue.New(c, messages), queue.New(c, failures)
@@ -102,26 +80,21 @@ func start(t *testing.T) *run {
 	return r
 }
 
-// impatient gives an endpoint that hangs less time than the others, from when it has the webhook: a slow machine times
-// out no other.
-type impatient struct {
-	run    *run
-	client *webhook.Client
-}
-
 // patience is how long an endpoint may hang.
 const patience = 300 * time.Millisecond
 
-func (i impatient) Post(ctx context.Context, address string, header http.Header, body []byte) (webhook.Answer, error) {
+// post gives an endpoint that hangs less time than the others, from when it has the webhook: a slow machine times out
+// no other.
+func (r *run) post(ctx context.Context, address string, header http.Header, body []byte) (webhook.Answer, error) {
 	if at, err := url.Parse(address); err == nil && strings.HasPrefix(at.Path, "/hangs/") {
 		waiting, cancel := context.WithCancel(ctx)
 		defer cancel()
-		i.run.mutex.Lock()
-		i.run.hanging[at.Path] = cancel
-		i.run.mutex.Unlock()
+		r.mutex.Lock()
+		r.hanging[at.Path] = cancel
+		r.mutex.Unlock()
 		ctx = waiting
 	}
-	return i.client.Post(ctx, address, header, body)
+	return r.client.Post(ctx, address, header, body)
 }
 
 // keys are the secrets of agents who have rotated none.
@@ -310,7 +283,7 @@ func TestAnswers(t *testing.T) {
 	// What was delivered is not sent again, as after a fail-over to another region.
 	r.send(t, r.endpoint.URL+"/takes")
 	wait.Until(t, "the second message about a webhook is gone", func() (any, bool) {
-		return r.output, strings.Contains(r.output.String(), "delivered is not sent again")
+		return r.output.String(), strings.Contains(r.output.String(), "delivered is not sent again")
 	})
 	for kind, want := range map[string]askahuman.DeliveryState{"/gone": askahuman.DeliveryGivenUp,
 		"/busy": askahuman.DeliveryGivenUp, "/takes": askahuman.DeliveryDone} {
