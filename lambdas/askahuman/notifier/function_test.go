@@ -15,12 +15,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/fcm/fcmtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/pushtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -55,19 +55,20 @@ func (v *vault) secret(age time.Duration) *kit.Secret {
 
 // refuse has Google refuse all credentials, or none.
 func (s *set) refuse(all bool) {
-	s.push.Lock()
-	defer s.push.Unlock()
-	s.push.Answer = nil
-	if all {
-		s.push.Answer = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusUnauthorized); return true }
-	}
+	s.push.Instead(func(w http.ResponseWriter, r *http.Request) bool {
+		refused := all && r.URL.Path != "/token"
+		if refused {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+		return refused
+	})
 }
 
 // set is a function with a question to notify three people of, and one that is
 // overdue.
 type set struct {
 	*function
-	push   *fcmtest.Google
+	push   *pushtest.Server
 	vault  *vault
 	output bytes.Buffer
 }
@@ -85,10 +86,10 @@ func newSet(t *testing.T) *set {
 	for i := range 3 {
 		must.Get(all.Subscribe(t.Context(), "", askahuman.NewSubscription{Token: fmt.Sprint("device-", i)}))(t)
 	}
-	s := &set{push: fcmtest.New(t), vault: &vault{}}
+	s := &set{push: pushtest.Start(t), vault: &vault{}}
 	log := must.Get(kit.NewLogger(&s.output, "", "notifier"))(t)
 	s.function = &function{
-		service: all, credentials: s.vault.secret(time.Nanosecond), endpoint: s.push.URL,
+		service: all, credentials: s.vault.secret(time.Nanosecond), endpoint: s.push.URL(),
 		questionURL: "https://example.com/q/{question_id}", log: log, clock: clock,
 		metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "notifier", Writer: &s.output},
 	}
@@ -104,11 +105,11 @@ func (s *set) metric(t *testing.T, name string) int {
 func TestHandle(t *testing.T) {
 	t.Parallel()
 	s := newSet(t)
-	s.vault.value = string(s.push.Account(nil))
+	s.vault.value = string(s.push.Account(t, nil))
 	for range 2 {
 		must.OK(t, s.handle(t.Context(), nil))
 	}
-	if sent := len(s.push.Requests); sent != 3 {
+	if sent := len(s.push.Messages()); sent != 3 {
 		t.Errorf("%d notifications, want 3", sent)
 	}
 	if strings.Contains(s.output.String(), "PRIVATE KEY") || strings.Contains(s.output.String(), "device-") {
@@ -137,7 +138,7 @@ func TestHandleNotConfigured(t *testing.T) {
 				t.Errorf("nothing has expired:\n%s", s.output.String())
 			}
 			// Configured while the process lives.
-			s.vault.value = string(s.push.Account(nil))
+			s.vault.value = string(s.push.Account(t, nil))
 			if err := s.handle(t.Context(), nil); err != nil || s.metric(t, "Notified") != 3 {
 				t.Errorf("when configured: %v, %d notified", err, s.metric(t, "Notified"))
 			}
@@ -150,18 +151,11 @@ func TestHandleNotConfigured(t *testing.T) {
 func TestHandleReports(t *testing.T) {
 	t.Parallel()
 	s := newSet(t)
-	s.vault.value = string(s.push.Account(nil))
+	s.vault.value = string(s.push.Account(t, nil))
 	s.refuse(true)
 	must.OK(t, s.handle(t.Context(), nil))
-	s.push.Lock()
-	sent := 0
-	s.push.Answer = func(w http.ResponseWriter) bool {
-		if sent++; sent > 1 {
-			fcmtest.Refuse(w, http.StatusNotFound, "NOT_FOUND", "UNREGISTERED", "Requested entity was not found.")
-		}
-		return sent > 1
-	}
-	s.push.Unlock()
+	s.refuse(false)
+	must.OK(t, errors.Join(s.push.Fail("device-1", "UNREGISTERED"), s.push.Fail("device-2", "UNREGISTERED")))
 	must.OK(t, s.handle(t.Context(), nil))
 	metricstest.Complete(t, s.output.String(), schema.MetricsOf("notifier", askahuman.Platform().Metrics))
 	s.output.Reset()
@@ -187,7 +181,7 @@ func TestHandleUnreadableCredentials(t *testing.T) {
 func TestHandleRefusedCredentials(t *testing.T) {
 	t.Parallel()
 	s := newSet(t)
-	s.vault.value = string(s.push.Account(nil))
+	s.vault.value = string(s.push.Account(t, nil))
 	s.refuse(true)
 	s.credentials = s.vault.secret(time.Hour)
 	must.OK(t, s.handle(t.Context(), nil))
@@ -195,9 +189,9 @@ func TestHandleRefusedCredentials(t *testing.T) {
 		t.Errorf("%d failures, %d released", s.metric(t, "NotifierFailures"), s.metric(t, "NotificationsReleased"))
 	}
 	s.refuse(false)
-	refused := len(s.push.Requests)
-	if err := s.handle(t.Context(), nil); err != nil || len(s.push.Requests) != refused+3 || s.vault.reads != 2 {
+	refused := len(s.push.Messages())
+	if err := s.handle(t.Context(), nil); err != nil || len(s.push.Messages()) != refused+3 || s.vault.reads != 2 {
 		t.Errorf("the next run: %v, %d notified, %d reads of the credentials; want 3 and 2", err,
-			len(s.push.Requests)-refused, s.vault.reads)
+			len(s.push.Messages())-refused, s.vault.reads)
 	}
 }
