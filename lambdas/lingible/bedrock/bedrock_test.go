@@ -2,7 +2,6 @@ package bedrock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -16,20 +15,20 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
-	"github.com/onesynth-cdk/onesynth/schema/model"
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 // most is how many trends the tests ask for.
 const most = 2
 
-// The right replies of the three operations.
+// Right replies.
 const (
-	goodTranslation = `{"translation":"That is excellent.","confidence":0.9}`
-	goodVerdict     = `{"valid":true,"confidence":0.9,"usage_score":7,"reasons":[]}`
-	goodTerm        = `{"term":"rizz","definition":"Charm","category":"slang","popularity":87.5,"example":"He has rizz.","origin":"","related":["game"]}`
-	goodTrends      = `{"terms":[` + goodTerm + `]}`
+	goodVerdict = `{"valid":true,"confidence":0.9,"usage_score":7,"reasons":[]}`
+	goodTerm    = `{"term":"rizz","definition":"Charm","category":"slang","popularity":87.5,"example":"He has rizz.","origin":"","related":["game"]}`
 )
+
+// replies are what a model may say.
+const replies = "testdata/replies.txt"
 
 // fire is what the lexicon says of a term.
 var fire = lingible.Gloss{Term: "fire", Plain: "excellent", Meaning: "Very good"}
@@ -60,110 +59,19 @@ func operations(text string) map[string]func(context.Context, *Language) (any, e
 	}
 }
 
-type said struct {
-	operation, text string
-	want            any // nil: it is of no use
-}
-
-// replies are what a model may say.
-func replies() map[string]said {
-	translation := func(text string) string { return strings.Replace(goodTranslation, "That is excellent.", text, 1) }
-	verdict := func(old, new string) string { return strings.Replace(goodVerdict, old, new, 1) }
-	reasons := func(n, length int) string {
-		return verdict("[]", "["+strings.TrimSuffix(strings.Repeat(`"`+strings.Repeat("é", length)+`",`, n), ",")+"]")
-	}
-	term := func(old, new string) string { return strings.Replace(goodTrends, old, new, 1) }
-	x := func(n int) string { return strings.Repeat("é", n) }
-	rizz := lingible.ProposedTrend{Term: "rizz", Definition: "Charm", Category: lingible.Slang, Popularity: 87.5,
-		Example: "He has rizz.", Related: []string{"game"}}
-	second := rizz
-	second.Term = "r izz"
-	excellent := lingible.Rendering{Text: "That is excellent.", Confidence: 0.9, Terms: []string{"fire"},
-		Meanings: []lingible.Gloss{fire}}
-	unchanged := lingible.Rendering{Text: "It's fire.", Confidence: 0.9, Unchanged: true, Terms: []string{"fire"}}
-	doubtful := excellent
-	doubtful.Confidence = 0
-	long := excellent
-	long.Text = x(500)
-	return map[string]said{
-		"OKTranslation":       {"Translate", goodTranslation, excellent},
-		"OKUnchanged":         {"Translate", translation("It's fire."), unchanged},
-		"OKUnchangedInSpace":  {"Translate", translation(` It's fire.\n`), unchanged},
-		"OKLongTranslation":   {"Translate", translation(x(500)), long},
-		"ErrLongTranslation":  {"Translate", translation(x(501)), nil},
-		"ErrEmptyTranslation": {"Translate", translation(""), nil},
-		"ErrBlankTranslation": {"Translate", translation(` \n`), nil},
-		"ErrNUL":              {"Translate", translation(`a\u0000`), nil},
-		"OKHardlyConfident":   {"Translate", strings.Replace(goodTranslation, "0.9", "1e-200", 1), doubtful},
-		"ErrConfident":        {"Translate", strings.Replace(goodTranslation, "0.9", "1.1", 1), nil},
-		"ErrConfidenceBelow":  {"Translate", strings.Replace(goodTranslation, "0.9", "-0.1", 1), nil},
-		"OKVerdict": {"Validate", goodVerdict,
-			lingible.Verdict{Valid: true, Confidence: 0.9, Usage: 7, Recommended: true, Reasons: []string{}}},
-		"OKUnsureVerdict": {"Validate", verdict("0.9", "1e-200"),
-			lingible.Verdict{Valid: true, Usage: 7, Recommended: true, Reasons: []string{}}},
-		"OKReasons": {"Validate", reasons(5, 300),
-			lingible.Verdict{Valid: true, Confidence: 0.9, Usage: 7,
-				Reasons: []string{x(300), x(300), x(300), x(300), x(300)}}},
-		"OKInvalid": {"Validate", strings.Replace(reasons(1, 1), "true", "false", 1),
-			lingible.Verdict{Confidence: 0.9, Usage: 7, Reasons: []string{"é"}}},
-		"ErrInvalidWithoutWord": {"Validate", verdict("true", "false"), nil},
-		"ErrSixReasons":         {"Validate", reasons(6, 1), nil},
-		"ErrLongReason":         {"Validate", reasons(1, 301), nil},
-		"ErrEmptyReason":        {"Validate", reasons(1, 0), nil},
-		"ErrUsageAbove":         {"Validate", verdict("7", "11"), nil},
-		"ErrUsageBelow":         {"Validate", verdict("7", "0"), nil},
-		"ErrVerdictConfident":   {"Validate", verdict("0.9", "1e9"), nil},
-		"ErrRecommended":        {"Validate", verdict("{", `{"recommended":true,`), nil},
-		"OKTrends":              {"Trends", goodTrends, []lingible.ProposedTrend{rizz}},
-		"OKNoTrends":            {"Trends", `{"terms":[]}`, []lingible.ProposedTrend{}},
-		"OKTwoTrends": {"Trends", `{"terms":[` + goodTerm + "," +
-			strings.Replace(goodTerm, "rizz", "r izz", 1) + `]}`, []lingible.ProposedTrend{rizz, second}},
-		"ErrThreeTrends": {"Trends", `{"terms":[` +
-			strings.Join([]string{goodTerm, strings.Replace(goodTerm, "rizz", "a", 1),
-				strings.Replace(goodTerm, "rizz", "b", 1)}, ",") + `]}`, nil},
-		"ErrTrendTwice": {"Trends", `{"terms":[` + goodTerm + "," +
-			strings.Replace(goodTerm, "rizz", "RIZZ!", 1) + `]}`, nil},
-		"ErrTrendWithoutLetters": {"Trends", term("rizz", "..."), nil},
-		"ErrLongTerm":            {"Trends", term("rizz", x(101)), nil},
-		"ErrLongSlug":            {"Trends", term("rizz", strings.Repeat("\ufdfa", 100)), nil},
-		"ErrLongDefinition":      {"Trends", term("Charm", x(501)), nil},
-		"ErrNoDefinition":        {"Trends", term("Charm", ""), nil},
-		"ErrCategory":            {"Trends", term(`"slang"`, `"news"`), nil},
-		"ErrPopular":             {"Trends", term("87.5", "100.1"), nil},
-		"ErrUnpopular":           {"Trends", term("87.5", "-1"), nil},
-		"ErrLongExample":         {"Trends", term("He has rizz.", x(501)), nil},
-		"ErrNoExample":           {"Trends", term("He has rizz.", ""), nil},
-		"ErrLongOrigin":          {"Trends", term(`"origin":""`, `"origin":"`+x(201)+`"`), nil},
-		"ErrLongRelated":         {"Trends", term("game", x(101)), nil},
-		"ErrManyRelated":         {"Trends", term(`"game"`, `"game"`+strings.Repeat(`,"a"`, 10)), nil},
-	}
-}
-
 // A reply is a result, or it is of no use. The terms are those that the lexicon finds.
 func TestReply(t *testing.T) {
 	t.Parallel()
-	for name, test := range replies() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			l := open(t, conversetest.Start(t, conversetest.Says(test.text, "end_turn")).Environment(nil))
-			got, err := operations("It's fire.")[test.operation](t.Context(), l)
-			if test.want != nil {
-				if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
-					t.Errorf("got %v (-want +got):\n%s", err, diff)
-				}
-				return
+	conversetest.CheckReplies(t, replies, func(t *testing.T, c conversetest.Case,
+		server *conversetest.Server) (any, error) {
+		got, err := operations("It's fire.")[c.Question](t.Context(), open(t, server.Environment(nil)))
+		for _, part := range []string{"é", "rizz", "excellent", "news", "cap"} {
+			if err != nil && strings.Contains(err.Error(), part) {
+				t.Errorf("the error has a part of the reply: %v", err)
 			}
-			failed, _ := errors.AsType[*model.Error](err)
-			if failed == nil || failed.Failure != model.Unusable {
-				t.Fatalf("got %+v, %v, want an error that it is unusable", got, err)
-			}
-			for _, part := range []string{"é", "rizz", "excellent", "news", "cap"} {
-				if strings.Contains(err.Error(), part) {
-					t.Errorf("the error has a part of the reply: %v", err)
-				}
-			}
-		})
-	}
+		}
+		return got, err
+	})
 }
 
 // Terms that a translation to slang puts in are found in it.
@@ -228,8 +136,8 @@ func TestMostTrends(t *testing.T) {
 
 // Any reply that passes is whole and within its bounds.
 func FuzzReply(f *testing.F) {
-	for _, r := range replies() {
-		f.Add(r.text)
+	for _, c := range conversetest.Cases(f, replies) {
+		f.Add(c.Reply)
 	}
 	passes := func(text string, reply any, check func(*validate.Problems)) bool {
 		if converse.Decode(text, reply) != nil {
