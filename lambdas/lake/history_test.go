@@ -132,29 +132,21 @@ var errFault = errors.New("injected")
 func inject(m *memory, n int, afterwards, dies bool) {
 	var mu sync.Mutex
 	calls, dead := 0, false
-	fault := func(string, string) error {
-		mu.Lock()
-		defer mu.Unlock()
-		if calls++; calls == n || dead {
-			dead = dead || dies
-			return errFault
-		}
-		return nil
-	}
-	m.before, m.after = nil, nil
-	if afterwards {
-		m.after = fault
-		m.before = func(string, string) error {
+	fault := func(counts bool) func(string, string) error {
+		return func(string, string) error {
 			mu.Lock()
 			defer mu.Unlock()
-			if dead {
+			if counts {
+				calls++
+			}
+			if dead || counts && calls == n {
+				dead = dies
 				return errFault
 			}
 			return nil
 		}
-	} else {
-		m.before = fault
 	}
+	m.before, m.after = fault(!afterwards), fault(afterwards)
 }
 
 func heal(m *memory) { m.before, m.after = nil, nil }
@@ -341,7 +333,7 @@ func (h *history) check(m *memory, overlapped bool) {
 	}
 
 	causes := map[string]string{}
-	for _, f := range failuresOf(t, m) {
+	for _, f := range m.failures {
 		causes[f.EventID] = f.Cause
 	}
 	for id, want := range h.poison {

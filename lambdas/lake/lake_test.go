@@ -39,7 +39,7 @@ func definition(t testing.TB) schema.LakeDefinition {
 type memory struct {
 	mu       sync.Mutex
 	objects  map[string][]byte
-	messages []string
+	failures []trigger.Failure // in the queue
 	// before is called before each operation, and after each that succeeded. An
 	// error is the operation's.
 	before, after func(operation, key string) error
@@ -124,8 +124,10 @@ func (m *memory) Send(ctx context.Context, message string) error {
 		if len(message) > trigger.MaxFailureBytes {
 			return fmt.Errorf("a message of %d bytes", len(message))
 		}
-		m.messages = append(m.messages, message)
-		return nil
+		var failure trigger.Failure
+		err := json.Unmarshal([]byte(message), &failure)
+		m.failures = append(m.failures, failure)
+		return err
 	})
 }
 
@@ -205,20 +207,6 @@ func rowsOf(t rapid.TB, m *memory, entity string) (all []map[string]any) {
 		if strings.HasPrefix(key, entityPrefix(entity)) {
 			all = append(all, decoded(t, key, m.objects[key])...)
 		}
-	}
-	return all
-}
-
-// failuresOf reads the failure queue.
-func failuresOf(t rapid.TB, m *memory) []trigger.Failure {
-	t.Helper()
-	var all []trigger.Failure
-	for _, message := range m.messages {
-		var f trigger.Failure
-		if err := json.Unmarshal([]byte(message), &f); err != nil {
-			t.Fatalf("%s: %v", message, err)
-		}
-		all = append(all, f)
 	}
 	return all
 }
@@ -309,11 +297,10 @@ func TestWriter(t *testing.T) {
 			t.Errorf("%s holds a name or an address", key)
 		}
 	}
-	failures := failuresOf(t, m)
-	if len(failures) != 1 {
-		t.Fatalf("failures: %+v", failures)
+	if len(m.failures) != 1 {
+		t.Fatalf("failures: %+v", m.failures)
 	}
-	f := failures[0]
+	f := m.failures[0]
 	if f.EventID != "e6" || f.EventName != "INSERT" || f.Entity != "task" || f.SequenceNumber != "250" ||
 		f.Omitted != "" ||
 		!strings.Contains(f.Cause, `column due_date`) || !strings.Contains(f.Cause, `"soon"`) ||
@@ -390,7 +377,7 @@ func TestWriterFails(t *testing.T) {
 		if !errors.Is(err, refused) {
 			t.Errorf("%s: got %v", operation, err)
 		}
-		if operation == "Put" && len(m.messages) > 0 {
+		if operation == "Put" && len(m.failures) > 0 {
 			t.Error("a message was sent before the objects were written")
 		}
 	}
@@ -424,29 +411,21 @@ func TestPoisonedBatch(t *testing.T) {
 	}
 	must.OK(t, writerTo(t, m).Handle(t.Context(), batchOf(t, changes...)))
 	seen := map[string]bool{}
-	for _, f := range failuresOf(t, m) {
+	for _, f := range m.failures {
 		seen[f.EventID] = true
 	}
-	if len(seen) != len(changes) || len(m.messages) != len(changes) || len(m.objects) > 0 {
-		t.Errorf("%d failures in %d messages, and %v", len(seen), len(m.messages), keysOf(m))
+	if len(seen) != len(changes) || len(m.failures) != len(changes) || len(m.objects) > 0 {
+		t.Errorf("%d failures in %d messages, and %v", len(seen), len(m.failures), keysOf(m))
 	}
 	// By hand, a record that still does not convert fails, and the queue gets no second message.
-	again := trigger.Records{Records: []json.RawMessage{failuresOf(t, m)[0].Record}, Again: true}
+	again := trigger.Records{Records: []json.RawMessage{m.failures[0].Record}, Again: true}
 	if err := writerTo(t, m).Handle(t.Context(), again); err == nil ||
-		!strings.Contains(err.Error(), "column version") || len(m.messages) != len(changes) {
-		t.Errorf("again: got %v, and %d messages", err, len(m.messages))
+		!strings.Contains(err.Error(), "column version") || len(m.failures) != len(changes) {
+		t.Errorf("again: got %v, and %d messages", err, len(m.failures))
 	}
 	again = batchOf(t, insert("e1", "1", "1", nil))
 	again.Again = true
 	if err := writerTo(t, m).Handle(t.Context(), again); err != nil || len(m.objects) != 1 {
 		t.Errorf("again: got %v, and %v", err, keysOf(m))
 	}
-}
-
-// sorted reports whether rows are in the order of their sequence numbers.
-func sorted(rows []map[string]any) bool {
-	return slices.IsSortedFunc(rows, func(a, b map[string]any) int {
-		return strings.Compare(fmt.Sprint(a["sequence_number"], a["event_id"]),
-			fmt.Sprint(b["sequence_number"], b["event_id"]))
-	})
 }
