@@ -16,24 +16,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
-var module = map[string]string{
-	"go.mod": "module example.com/m\n\ngo 1.26\n\nrequire example.com/library v0.0.0\n\nreplace " +
-		"example.com/library => ./library\n",
-	"main.go":          "package main\n\nimport _ \"example.com/m/schema\"\n\nfunc main() {}\n",
-	"cdk.json":         `{"app": "go run ."}`,
-	"schema/schema.go": "package schema\n",
-	"kit/kit.go":       "package kit\n\nimport _ \"embed\"\n\n//go:embed words.txt\nvar words string\n",
-	"kit/words.txt":    "one",
-	"kit/kit_test.go":  "package kit\n",
-	"kit/README.md":    "read me",
-	"lambdas/a/main.go": "package main\n\nimport (\n\t_ \"example.com/m/kit\"\n\t_ " +
-		"\"example.com/m/schema\"\n)\n\nfunc main() {}\n",
-	"lambdas/b/main.go": "package main\n\nimport (\n\t_ \"example.com/library\"\n\t_ " +
-		"\"example.com/m/kit\"\n)\n\nfunc main() {}\n",
-	"unused/unused.go":       "package unused\n",
-	"library/go.mod":         "module example.com/library\n\ngo 1.26\n",
-	"library/library.go":     "package library\n",
-	"library/other/other.go": "package other\n",
+// source returns the text of a file of testdata/module.
+func source(t *testing.T, name string) string {
+	t.Helper()
+	return string(must.Get(os.ReadFile(filepath.Join("testdata", "module", name)))(t))
 }
 
 // write saves files, each by a rename as editors do; an empty text removes one.
@@ -68,7 +54,7 @@ func start(t *testing.T) *fixture {
 func startWith(t *testing.T, quiet time.Duration) *fixture {
 	t.Helper()
 	folder := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
-	write(t, folder, module)
+	must.OK(t, os.CopyFS(folder, os.DirFS("testdata/module")))
 	listing := func(patterns ...string) gobuild.Listing {
 		return gobuild.Listing{Directory: folder, Environment: []string{"GOWORK=off", "GOFLAGS="}, Patterns: patterns}
 	}
@@ -112,14 +98,14 @@ func TestChanges(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	for name, text := range map[string]string{
-		"lambdas/a/main.go":     module["lambdas/a/main.go"] + "\nvar X int\n",
-		"kit/kit.go":            module["kit/kit.go"] + "// more\n",
+		"lambdas/a/main.go":     source(t, "lambdas/a/main.go") + "\nvar X int\n",
+		"kit/kit.go":            source(t, "kit/kit.go") + "// more\n",
 		"kit/words.txt":         "two",
 		"kit/more.txt":          "beside an embedded file",
 		"library/library.go":    "package library\n\nconst X = 1\n",
-		"main.go":               module["main.go"] + "// more\n",
+		"main.go":               source(t, "main.go") + "// more\n",
 		"cdk.json":              `{"app": "go run .", "context": {}}`,
-		"go.mod":                module["go.mod"] + "// more\n",
+		"go.mod":                source(t, "go.mod") + "// more\n",
 		"lambdas/b/more.go":     "package main\n",
 		"lambdas/deep/new/n.go": "package new\n",
 		"unused/unused.go":      "",
@@ -138,8 +124,8 @@ func TestNothing(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	for name, files := range map[string]map[string]string{
-		"Same": {"lambdas/a/main.go": module["lambdas/a/main.go"], "go.mod": module["go.mod"],
-			"kit/words.txt": module["kit/words.txt"]},
+		"Same": {"lambdas/a/main.go": source(t, "lambdas/a/main.go"), "go.mod": source(t, "go.mod"),
+			"kit/words.txt": source(t, "kit/words.txt")},
 		"Test":     {"kit/kit_test.go": "package kit // more\n", "kit/new_test.go": "package kit\n"},
 		"Document": {"README.md": "more", "run.log": "a request"},
 		"Hidden":   {"kit/.words.txt.swp": "x", "kit/_x.go": "package kit\n", "kit/.x.go": "package kit\n"},
@@ -183,7 +169,7 @@ func TestChangeWhileFinding(t *testing.T) {
 	for n := range 5 {
 		found := make(chan error, 1)
 		go func() { found <- f.Find(context.Background(), f.programs) }()
-		write(t, f.folder, map[string]string{"lambdas/a/main.go": module["lambdas/a/main.go"] +
+		write(t, f.folder, map[string]string{"lambdas/a/main.go": source(t, "lambdas/a/main.go") +
 			strings.Repeat("// more\n", n+1)})
 		f.next(t, "lambdas/a/main.go")
 		must.OK(t, <-found)
@@ -230,7 +216,7 @@ func TestRead(t *testing.T) {
 	if _, saved := f.Read(); len(saved.Files) > 0 {
 		t.Errorf("got %+v without a save", saved)
 	}
-	write(t, f.folder, map[string]string{"schema/schema.go": module["schema/schema.go"],
+	write(t, f.folder, map[string]string{"schema/schema.go": source(t, "schema/schema.go"),
 		"kit/new/more.txt": "still more"})
 	f.next(t, "schema/schema.go", "kit/new/more.txt")
 }

@@ -1,0 +1,6 @@
+package kit
+
+import _ "embed"
+
+//go:embed words.txt
+var words string
