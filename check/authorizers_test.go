@@ -24,7 +24,7 @@ func TestAuthorizersOfPlatform(t *testing.T) {
 	deployed := parse(t, text)
 	opened := func(all bool, only string) []string {
 		var ids []string
-		for _, f := range check.Compare(deployed, edit(t, text, func(resources map[string]map[string]any) {
+		for _, f := range check.Compare(deployed, parse(t, mutate(t, text, func(resources map[string]map[string]any) {
 			for id, r := range resources {
 				if r["Type"] == "AWS::ApiGatewayV2::Route" && (all || id == only) {
 					r["Properties"].(map[string]any)["AuthorizationType"] = "NONE"
@@ -33,7 +33,7 @@ func TestAuthorizersOfPlatform(t *testing.T) {
 					delete(resources, id)
 				}
 			}
-		}), here) {
+		})), here) {
 			ids = append(ids, fmt.Sprint(f.Severity, " ", f.ID))
 		}
 		return ids

@@ -357,12 +357,6 @@ func platforms(t testing.TB) map[string]string {
 	return templates
 }
 
-// edit returns the template after a change of its resources.
-func edit(t testing.TB, text string, change func(resources map[string]map[string]any)) *check.Template {
-	t.Helper()
-	return parse(t, mutate(t, text, change))
-}
-
 // TestPlatforms: a change of every deployment is no finding, and a store of data cannot go unseen.
 func TestPlatforms(t *testing.T) {
 	t.Parallel()
@@ -374,7 +368,7 @@ func TestPlatforms(t *testing.T) {
 			if !hash.MatchString(text) {
 				t.Fatal("no asset in the template")
 			}
-			harmless := edit(t, hash.ReplaceAllString(text, strings.Repeat("0", 64)),
+			harmless := parse(t, mutate(t, hash.ReplaceAllString(text, strings.Repeat("0", 64)),
 				func(resources map[string]map[string]any) {
 					for id, resource := range resources {
 						resource["Metadata"] = map[string]any{"aws:cdk:path": "Stack/" + id}
@@ -383,7 +377,7 @@ func TestPlatforms(t *testing.T) {
 						}
 					}
 					resources["New"] = map[string]any{"Type": "AWS::DynamoDB::Table", "Properties": map[string]any{}}
-				})
+				}))
 			for what, proposed := range map[string]*check.Template{"itself": deployed, "new hashes": harmless} {
 				if got := check.Compare(deployed, proposed, here); len(got) != 0 {
 					t.Errorf("%s: got %+v", what, got)
@@ -405,9 +399,9 @@ func TestPlatforms(t *testing.T) {
 					continue // TestAuthorizersOfPlatform
 				}
 				refused, holds := holding[resource.Type]
-				got := check.Compare(deployed, edit(t, text, func(resources map[string]map[string]any) {
+				got := check.Compare(deployed, parse(t, mutate(t, text, func(resources map[string]map[string]any) {
 					delete(resources, id)
-				}), here)
+				})), here)
 				switch {
 				case resource.Type == "AWS::IAM::Policy" && len(got) == 1 && strings.HasPrefix(got[0].ID, "grants:") &&
 					got[0].Severity == check.Refusal:
@@ -426,13 +420,13 @@ func TestPlatforms(t *testing.T) {
 				if resource.Type != global {
 					continue
 				}
-				got = check.Compare(deployed, edit(t, text, func(resources map[string]map[string]any) {
+				got = check.Compare(deployed, parse(t, mutate(t, text, func(resources map[string]map[string]any) {
 					declared := resources[id]["Properties"].(map[string]any)
 					declared["TableName"] = "other"
 					replica := declared["Replicas"].([]any)[0].(map[string]any)
 					delete(replica, "PointInTimeRecoverySpecification")
 					declared["TimeToLiveSpecification"] = map[string]any{"AttributeName": "other", "Enabled": true}
-				}), here)
+				})), here)
 				ids := []string{}
 				for _, finding := range got {
 					ids = append(ids, strings.TrimSuffix(finding.ID, ":"+id))

@@ -28,20 +28,13 @@ func mutate(t testing.TB, text string, change func(resources map[string]map[stri
 // set changes a property of a resource; the last name is the property's. nil takes it away.
 func set(t testing.TB, resources map[string]map[string]any, id string, value any, path ...string) {
 	t.Helper()
-	object, ok := resources[id]["Properties"].(map[string]any)
-	for _, name := range path[:len(path)-1] {
-		if ok {
-			object, ok = object[name].(map[string]any)
-		}
-	}
-	if !ok {
-		t.Fatalf("%s has no %v", id, path)
+	if resources[id] == nil {
+		t.Fatalf("there is no %s", id)
 	}
 	if value == nil {
-		delete(object, path[len(path)-1])
-		return
+		value = nothing{}
 	}
-	object[path[len(path)-1]] = value
+	resources[id]["Properties"] = put(resources[id]["Properties"], path, value)
 }
 
 // only returns the finding with the id, and fails if there is none or any other refusal.
