@@ -2,7 +2,6 @@ package command
 
 import (
 	"encoding/json"
-	"encoding/xml"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"text/template"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
@@ -27,10 +27,13 @@ func cloudFormation(t *testing.T, stacks map[string]deployedStack) string {
 	return server.URL
 }
 
+// answers are those of testdata/cloudformation.xml, by their actions.
+var answers = template.Must(template.ParseFiles("testdata/cloudformation.xml"))
+
 // cloudFormationOf speaks as much of CloudFormation's protocol (AWS Query: form in, XML out) as describes stacks. The
 // outputs of a stack are those of its template, with plain values. Without a region, requests may be signed for any.
 func cloudFormationOf(t *testing.T, region string, stacks map[string]deployedStack) http.HandlerFunc {
-	const namespace = "http://cloudformation.amazonaws.com/doc/2010-05-15/"
+	type object = map[string]any
 	return func(w http.ResponseWriter, r *http.Request) {
 		name := r.PostFormValue("StackName")
 		if _, id, isID := strings.Cut(name, ":stack/"); isID {
@@ -45,64 +48,37 @@ func cloudFormationOf(t *testing.T, region string, stacks map[string]deployedSta
 			t.Errorf("signed for %s", r.Header.Get("Authorization"))
 		}
 		w.Header().Set("Content-Type", "text/xml")
-		answer := func(format string, values ...any) {
-			fmt.Fprintf(w, `<%[1]sResponse xmlns="%[2]s"><%[1]sResult>%[3]s</%[1]sResult></%[1]sResponse>`, action,
-				namespace, fmt.Sprintf(format, values...))
+		answer := func(name string, of any) {
+			if err := answers.ExecuteTemplate(w, name, of); err != nil {
+				t.Errorf("asked for %s %v: %v", action, r.PostForm, err)
+			}
 		}
 		refuse := func(status int, code, message string) {
 			w.WriteHeader(status)
-			fmt.Fprintf(w, `<ErrorResponse xmlns=%q><Error><Type>Sender</Type><Code>%s</Code><Message>%s</Message></Error>
-				</ErrorResponse>`, namespace, code, message)
+			answer("refusal", object{"Code": code, "Message": message})
 		}
 		switch {
-		case service == "sts":
-			answer(`<Account>111122223333</Account>`)
 		case action == "ListImports" && stacks["forbidden"].status == "":
-			var importers strings.Builder
+			var importers []string
 			for importer, of := range stacks {
 				if strings.Contains(of.template, `{"Fn::ImportValue": "`+r.PostFormValue("ExportName")+`"}`) {
-					fmt.Fprintf(&importers, `<member>%s</member>`, importer)
+					importers = append(importers, importer)
 				}
 			}
-			answer(`<Imports>%s</Imports>`, &importers)
+			answer(action, importers)
 		case name == "expired":
 			refuse(http.StatusForbidden, "ExpiredToken", "The security token included in the request is expired")
 		case name == "forbidden", action == "ListImports":
 			refuse(http.StatusForbidden, "AccessDenied", "not authorized to perform: cloudformation:DescribeStacks")
-		case !ok:
+		case !ok && service != "sts":
 			refuse(http.StatusBadRequest, "ValidationError", "Stack with id "+name+" does not exist")
-		case action == "DescribeStacks":
-			var described struct {
-				Outputs map[string]struct{ Value any }
-			}
-			_ = json.Unmarshal([]byte(stack.template), &described) // a template may be broken
-			var outputs strings.Builder
-			for key, output := range described.Outputs {
-				fmt.Fprintf(&outputs, `<member><OutputKey>%s</OutputKey><OutputValue>%v</OutputValue></member>`, key,
-					output.Value)
-			}
-			answer(`<Stacks><member><StackName>%[1]s</StackName>
-				<StackId>arn:aws:cloudformation:%[2]s:111122223333:stack/%[1]s/id</StackId>
-				<StackStatus>%[3]s</StackStatus><CreationTime>2026-01-01T00:00:00Z</CreationTime><Parameters>
-				<member><ParameterKey>Name</ParameterKey><ParameterValue>mine</ParameterValue></member>
-				<member><ParameterKey>Version</ParameterKey><ParameterValue>/path</ParameterValue>
-				<ResolvedValue>21</ResolvedValue></member></Parameters><Outputs>%[4]s</Outputs></member></Stacks>`,
-				name, region, stack.status, &outputs)
-		case action == "DescribeStackResource":
-			answer(`<StackResourceDetail><LogicalResourceId>%[1]s</LogicalResourceId>
-				<ResourceType>AWS::CloudFormation::Stack</ResourceType><ResourceStatus>CREATE_COMPLETE</ResourceStatus>
-				<LastUpdatedTimestamp>2026-01-01T00:00:00Z</LastUpdatedTimestamp>
-				<PhysicalResourceId>arn:aws:cloudformation:%[3]s:111122223333:stack/%[2]s-%[1]s/id</PhysicalResourceId>
-				</StackResourceDetail>`, r.PostFormValue("LogicalResourceId"), name, region)
-		case action == "GetTemplate" && r.PostFormValue("TemplateStage") == "Original":
-			var escaped strings.Builder
-			if err := xml.EscapeText(&escaped, []byte(stack.template)); err != nil {
-				t.Error(err)
-			}
-			answer(`<TemplateBody>%s</TemplateBody>`, &escaped)
+		case action == "GetTemplate":
+			answer(action+r.PostFormValue("TemplateStage"), stack.template)
 		default:
-			t.Errorf("asked for %s %v", action, r.PostForm)
-			w.WriteHeader(http.StatusInternalServerError)
+			of := object{"Name": name, "Region": region, "Status": stack.status,
+				"ID": r.PostFormValue("LogicalResourceId")}
+			_ = json.Unmarshal([]byte(stack.template), &of) // a template may be broken
+			answer(action, of)
 		}
 	}
 }
@@ -223,7 +199,7 @@ func TestCheck(t *testing.T) {
 			"", "could not check"},
 		"AgainstNothing": {nil, here, shop(table), []string{"--against", os.DevNull}, 2, "", "not a template in JSON"},
 		"UnknownFormat":  {nil, here, shop(table), []string{"--format", "xml"}, 64, "", "--format"},
-		"BrokenProposal": {deployed(table), here, shop(`{"Resources": []}`), nil, 2, "", "shop.json"},
+		"BrokenProposal": {deployed(table), here, shop(`{"Resources": []}`), nil, 2, "", "shop.template.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -253,7 +229,7 @@ func TestCheckOthers(t *testing.T) {
 	}
 	const output = `"Out": {"Value": {"Ref": "Q"}, "Export": {"Name": "shop:Q"}}`
 	nested := func(url, parameters string) string {
-		return `{"Resources": {"Nested": {"Type": "AWS::CloudFormation::Stack", "Metadata": {"aws:asset:path": "inner.json"},
+		return `{"Resources": {"Nested": {"Type": "AWS::CloudFormation::Stack", "Metadata": {"aws:asset:path": "inner.template.json"},
 			"Properties": {"TemplateURL": {"Fn::Sub": "https://s3.${AWS::URLSuffix}/` + url + `"}, "Parameters": {` + parameters + `}}}}}`
 	}
 	for name, test := range map[string]struct {
@@ -313,7 +289,7 @@ func TestCheckOthers(t *testing.T) {
 func TestCheckNestedAgainst(t *testing.T) {
 	t.Parallel()
 	const (
-		parent = `{"Resources": {"Nested": {"Type": "AWS::CloudFormation::Stack", "Metadata": {"aws:asset:path": "inner.json"}, "Properties": {"TemplateURL": "%s", "Parameters": {"Name": "%[1]s"}}}}}`
+		parent = `{"Resources": {"Nested": {"Type": "AWS::CloudFormation::Stack", "Metadata": {"aws:asset:path": "inner.template.json"}, "Properties": {"TemplateURL": "%s", "Parameters": {"Name": "%[1]s"}}}}}`
 		bucket = `{"Resources": {"B": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Ref": "Name"}}}}, "Parameters": {"Name": {"Type": "String"}}}`
 		here   = "aws://111122223333/eu-west-1"
 	)
@@ -321,13 +297,13 @@ func TestCheckNestedAgainst(t *testing.T) {
 	after := assemblytest.Write(t, here, map[string]string{"shop": fmt.Sprintf(parent, "b"), "inner": bucket})
 	against := func() (int, string, string) {
 		return checked(t, "http://127.0.0.1:1", "--assembly", after, "--stack", "shop", "--against",
-			filepath.Join(before, "shop.json"))
+			filepath.Join(before, "shop.template.json"))
 	}
 	if status, stdout, stderr := against(); status != 1 || !strings.Contains(stdout, "refusal shop/Nested/rename:B") ||
 		!strings.Contains(stdout, "the name of the bucket changes from a to b") {
 		t.Errorf("got %d\n%s%s", status, stdout, stderr)
 	}
-	must.OK(t, os.Remove(filepath.Join(before, "inner.json")))
+	must.OK(t, os.Remove(filepath.Join(before, "inner.template.json")))
 	if status, stdout, stderr := against(); status != 0 || !strings.Contains(stdout, "warning shop/nested:Nested") {
 		t.Errorf("without its template: got %d\n%s%s", status, stdout, stderr)
 	}

@@ -2,9 +2,7 @@ package command
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -15,8 +13,11 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
+	"github.com/onesynth-cdk/onesynth/run/internal/console"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/s3"
 )
 
 // lakes serves a lake of one table, with 50,000 rows, from a console. Each database holds it.
@@ -33,34 +34,17 @@ func lakes(t *testing.T, databases ...string) string {
 	rows[0].Shop = "south"
 	var file bytes.Buffer
 	must.OK(t, parquet.Write(&file, rows))
+	shop := must.Get(assembly.Load(lakeAssembly(t, "{}"), assembly.Options{}))(t)
 	known := []catalog.Lake{}
 	for _, database := range databases {
-		known = append(known, catalog.Lake{
-			Database: database, Stack: "one",
-			Tables: []catalog.Table{{
-				Name: "sales", Columns: []catalog.Column{{Name: "shop", Type: "string"},
-					{Name: "amount", Type: "bigint"}},
-				PartitionKeys: []catalog.Column{{Name: "day", Type: "date"}}, Location: "s3://bucket/sales/",
-			}},
-			Views: []catalog.View{{Name: "totals", SQL: "SELECT shop, count(*) AS sales FROM sales GROUP BY shop",
-				Columns: []catalog.Column{{Name: "shop", Type: "string"}, {Name: "sales", Type: "bigint"}}}},
-			Queries: []catalog.Query{{Name: "Best shops", Description: "Shops by sales",
-				SQL: "SELECT * FROM totals ORDER BY sales DESC"}},
-		})
+		lake := must.Get(catalog.Read(shop))(t)[0]
+		lake.Database = database
+		known = append(known, lake)
 	}
-	const key = "sales/day=2026-01-31/a.parquet"
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.RequestURI() {
-		case "/lakes":
-			json.NewEncoder(w).Encode(known)
-		case "/buckets/bucket?prefix=sales%2F":
-			json.NewEncoder(w).Encode([]map[string]any{{"key": key, "size": file.Len(), "etag": "e"}})
-		case "/buckets/bucket/objects/" + key:
-			w.Write(file.Bytes())
-		default:
-			t.Errorf("asked for %s", r.URL.RequestURI())
-		}
-	}))
+	buckets := must.Get(s3.New(t.TempDir(), shop))(t)
+	must.Get(buckets.Backend().PutObject("bucket", "sales/day=2026-01-31/a.parquet", nil, &file, int64(file.Len()),
+		nil))(t)
+	server := httptest.NewServer(console.New(console.Parts{Lakes: known, Buckets: buckets}))
 	t.Cleanup(server.Close)
 	return server.URL
 }
@@ -120,7 +104,7 @@ saved query,,Best shops,,Shops by sales
 		"UnknownSaved": {[]string{"--console", one, "--query", "Worst shops"}, 1, "", `the lake has "Best shops"`},
 		"Both":         {[]string{"--console", one, "--query", "Best shops", "SELECT 1"}, 64, "", "give one of them"},
 		"Ambiguous": {[]string{"--console", two, "SELECT 1"}, 64, "",
-			"shop of stack one, todo of stack one: choose with --database"},
+			"shop of stack Stack, todo of stack Stack: choose with --database"},
 		"NoLake":     {[]string{"--console", none}, 1, "", "the run has no lake"},
 		"NoSuchLake": {[]string{"--console", one, "--database", "shops"}, 64, "", `no database "shops"`},
 		"NoQuery":    {[]string{"--console", one, "DROP VIEW totals"}, 1, "", "a lake is read with SELECT"},
@@ -197,41 +181,26 @@ func TestLakeInAnyTimeZone(t *testing.T) {
 	}
 }
 
-// lakeAssembly is a folder with an assembly whose lake has a view with that SELECT, of the columns shop and sales.
-func lakeAssembly(t *testing.T, view string) string {
+// lakeTemplate is testdata/shop.json, a stack with a lake, with a change.
+func lakeTemplate(t *testing.T, change string) string {
 	t.Helper()
-	stored := must.Get(json.Marshal(map[string]any{
-		"originalSql": view, "catalog": "awsdatacatalog", "schema": "shop",
-		"columns": []map[string]string{{"name": "shop", "type": "varchar"}, {"name": "sales", "type": "bigint"}},
-	}))(t)
-	columns := func(second string) []map[string]string {
-		return []map[string]string{{"Name": "shop", "Type": "string"}, {"Name": second, "Type": "bigint"}}
-	}
-	table := func(name string, input map[string]any) map[string]any {
-		input["Name"] = name
-		return map[string]any{"Type": "AWS::Glue::Table",
-			"Properties": map[string]any{"CatalogId": "000000000000", "DatabaseName": "shop", "TableInput": input}}
-	}
-	template := must.Get(json.Marshal(map[string]any{"Resources": map[string]any{
-		"Bucket": map[string]any{"Type": "AWS::S3::Bucket", "Properties": map[string]any{"BucketName": "bucket"}},
-		"Database": map[string]any{"Type": "AWS::Glue::Database",
-			"Properties": map[string]any{"CatalogId": "000000000000", "DatabaseInput": map[string]any{"Name": "shop"}}},
-		"Sales": table("sales", map[string]any{
-			"StorageDescriptor": map[string]any{"Columns": columns("amount"), "Location": "s3://bucket/sales/"}}),
-		"Totals": table("totals", map[string]any{"TableType": "VIRTUAL_VIEW",
-			"StorageDescriptor": map[string]any{"Columns": columns("sales")},
-			"ViewOriginalText":  "/* Presto View: " + base64.StdEncoding.EncodeToString(stored) + " */"}),
-		"Best": map[string]any{"Type": "AWS::Athena::NamedQuery",
-			"Properties": map[string]any{"Name": "Best", "Database": "shop", "QueryString": "SELECT * FROM totals"}},
-	}}))(t)
-	return assemblytest.Write(t, assemblytest.Anywhere, map[string]string{"Stack": string(template)})
+	template := assemblytest.Changed(t, "testdata/shop.json", change)
+	assemblytest.EncodeViews(t, template["Resources"].(map[string]any))
+	return string(must.Get(json.Marshal(template))(t))
+}
+
+// lakeAssembly is a folder with the assembly of that stack.
+func lakeAssembly(t *testing.T, change string) string {
+	t.Helper()
+	return assemblytest.Write(t, assemblytest.Anywhere, map[string]string{"Stack": lakeTemplate(t, change)})
 }
 
 func TestLakeCheck(t *testing.T) {
 	skipWithoutLake(t)
 	t.Parallel()
-	good := lakeAssembly(t, "SELECT shop, count(*) AS sales FROM sales GROUP BY shop")
-	broken := lakeAssembly(t, "SELECT shop,\n  count(amuont) AS sales FROM sales GROUP BY shop")
+	good := lakeAssembly(t, "{}")
+	broken := lakeAssembly(t, `{"Resources": {"Totals": {"Properties": {"TableInput": {"ViewOriginalText": {
+		"originalSql": "SELECT shop,\n  count(amuont) AS sales FROM sales GROUP BY shop"}}}}}}`)
 	for name, test := range map[string]struct {
 		arguments []string
 		status    int
@@ -265,18 +234,11 @@ func TestLakeCheck(t *testing.T) {
 func TestLakeCheckAsTheRun(t *testing.T) {
 	skipWithoutLake(t)
 	t.Parallel()
-	folder := lakeAssembly(t, "SELECT shop, count(*) AS sales FROM sales GROUP BY shop")
-	path := filepath.Join(folder, "Stack.json")
-	text := must.Get(os.ReadFile(path))(t)
-	var template map[string]any
-	must.OK(t, json.Unmarshal(text, &template))
-	template["Parameters"] = map[string]any{
-		"Name": map[string]any{"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/company/bucket"}}
-	template["Resources"].(map[string]any)["Bucket"] = map[string]any{"Type": "AWS::S3::Bucket",
-		"Properties": map[string]any{"BucketName": map[string]any{"Ref": "Name"}}}
-	text = must.Get(json.Marshal(template))(t)
-	folder = assemblytest.Write(t, assemblytest.Anywhere, map[string]string{"Stack": string(text), "Other": `{"Resources": {
-		"Queue": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": {"Fn::ImportValue": "elsewhere"}}}}}`})
+	folder := assemblytest.Write(t, assemblytest.Anywhere, map[string]string{
+		"Stack": lakeTemplate(t, `{"Parameters": {"Name": {"Type": "AWS::SSM::Parameter::Value<String>",
+			"Default": "/company/bucket"}}, "Resources": {"Bucket": {"Properties": {"BucketName": {"Ref": "Name"}}}}}`),
+		"Other": `{"Resources": {"Queue": {"Type": "AWS::SQS::Queue",
+			"Properties": {"QueueName": {"Fn::ImportValue": "elsewhere"}}}}}`})
 	const bucket = `"ssmParameters": {"/company/bucket": "bucket"}`
 	for name, test := range map[string]struct {
 		settings string

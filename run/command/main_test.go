@@ -19,6 +19,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda/lambdatest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
@@ -64,25 +65,14 @@ func finish(t *testing.T, c *exec.Cmd) (status int, stdout, stderr string) {
 // architecture is that of this machine, as AWS Lambda names it.
 var architecture = map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]
 
-// writeAssembly writes an assembly of the function worker, whose code is that of the package, and of further resources
-// and outputs in JSON.
-func writeAssembly(t *testing.T, code, resources, outputs string) string {
+// writeAssembly writes the assembly of testdata/worker.json, with a change. The code of its functions is that of the
+// package.
+func writeAssembly(t *testing.T, code, change string) string {
 	t.Helper()
-	dir := t.TempDir()
-	must.OK(t, os.Mkdir(filepath.Join(dir, "asset.code"), 0o755))
+	template := must.Get(json.Marshal(assemblytest.Changed(t, "testdata/worker.json", change)))(t)
+	dir := assemblytest.Write(t, assemblytest.Anywhere,
+		map[string]string{"S": strings.ReplaceAll(string(template), "ARCHITECTURE", architecture)}, "code")
 	lambdatest.Build(t, code, filepath.Join(dir, "asset.code"))
-	for name, text := range map[string]string{
-		"manifest.json": `{"artifacts": {
-			"S.assets": {"type": "cdk:asset-manifest", "properties": {"file": "assets.json"}},
-			"S": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "template.json"}}}}`,
-		"assets.json": `{"files": {"code": {"source": {"path": "asset.code", "packaging": "zip"}, "destinations": {"d": {"objectKey": "code.zip"}}}}}`,
-		"template.json": `{"Resources": {
-			"Role": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}]}}},
-			"Function": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "worker", "Runtime": "provided.al2023", "Handler": "bootstrap",
-				"Architectures": ["` + architecture + `"], "Code": {"S3Key": "code.zip"}, "Role": {"Fn::GetAtt": ["Role", "Arn"]}}}` + resources + `}, "Outputs": {` + outputs + `}}`,
-	} {
-		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
-	}
 	return dir
 }
 
@@ -98,7 +88,7 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := exec.CommandContext(context.Background(), command, "local", "--assembly",
-				writeAssembly(t, "../../run/internal/services/lambda/testdata/function", "", ""), "--port", "0",
+				writeAssembly(t, "../../run/internal/services/lambda/testdata/function", "{}"), "--port", "0",
 				"--console-port", "0")
 			stdout := must.Get(c.StdoutPipe())(t)
 			c.Stderr = os.Stderr

@@ -108,15 +108,6 @@ func kindOf(value *kong.Value) string {
 	case value.Tag.Type == "path":
 		return "path"
 	}
-	switch of.Kind() {
-	case reflect.Bool:
-		return "switch"
-	case reflect.Int:
-		return "number"
-	case reflect.Slice:
-		return "list of texts"
-	case reflect.Map:
-		return "texts by name"
-	}
-	return "text"
+	return cmp.Or(map[reflect.Kind]string{reflect.Bool: "switch", reflect.Int: "number",
+		reflect.Slice: "list of texts", reflect.Map: "texts by name"}[of.Kind()], "text")
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -50,18 +51,13 @@ func startLoaders(t *testing.T) *run.Runner {
 // loadersAssembly is the assembly of loader and worker, with these outputs.
 func loadersAssembly(t *testing.T, of map[string]string) string {
 	t.Helper()
-	var outputs []string
+	outputs := map[string]any{}
 	for name, value := range of {
-		outputs = append(outputs, fmt.Sprintf("%q: {\"Value\": %q}", name, value))
+		outputs[name] = map[string]string{"Value": value}
 	}
-	return writeAssembly(t, "./testdata/seeder", `,
-		"Table": {"Type": "AWS::DynamoDB::Table", "Properties": {"TableName": "links", "BillingMode": "PAY_PER_REQUEST",
-			"KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}]}},
-		"Loading": {"Type": "AWS::IAM::Role", "Properties": {
-			"AssumeRolePolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}]},
-			"Policies": [{"PolicyName": "p", "PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "dynamodb:PutItem", "Resource": {"Fn::GetAtt": ["Table", "Arn"]}}]}}]}},
-		"Loader": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "loader", "Runtime": "provided.al2023", "Handler": "bootstrap", "Timeout": 60,
-			"Architectures": ["`+architecture+`"], "Code": {"S3Key": "code.zip"}, "Role": {"Fn::GetAtt": ["Loading", "Arn"]}}}`, strings.Join(outputs, ", "))
+	change := assemblytest.Changed(t, "testdata/loaders.json", "{}")
+	change["Outputs"] = outputs
+	return writeAssembly(t, "./testdata/seeder", string(must.Get(json.Marshal(change))(t)))
 }
 
 // linksOf returns how many links the run has.
@@ -184,7 +180,7 @@ func TestSeed(t *testing.T) {
 		}
 	}
 	deployment := loadersAssembly(t, loaders)
-	manifest := `{"artifacts": {"ask": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "template.json"}},
+	manifest := `{"artifacts": {"ask": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "S.template.json"}},
 		"other": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "other.json"}}}}`
 	for name, text := range map[string]string{"manifest.json": manifest,
 		"other.json": `{"Outputs": {"ApiUrl": {"Value": "x"}}}`} {
@@ -195,7 +191,7 @@ func TestSeed(t *testing.T) {
 		!strings.Contains(stderr, "--assembly with --stack") {
 		t.Errorf("got %d %s", status, stderr)
 	}
-	if status, stdout, stderr := runner([]string{"--assembly", lakeAssembly(t, "SELECT 1")}, ""); status != 0 ||
+	if status, stdout, stderr := runner([]string{"--assembly", lakeAssembly(t, "{}")}, ""); status != 0 ||
 		!strings.Contains(stdout, "has initial data") {
 		t.Errorf("got %d %s%s", status, stdout, stderr)
 	}

@@ -1,9 +1,6 @@
 package command
 
 import (
-	"bytes"
-	"debug/elf"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -29,6 +26,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
 	"github.com/onesynth-cdk/onesynth/run/internal/document"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
+	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda/lambdatest"
 	"github.com/onesynth-cdk/onesynth/tools/reference"
 )
 
@@ -240,18 +238,13 @@ func withoutCompiler(t *testing.T, path string) string {
 // builtElsewhere writes an assembly whose function has a program for another processor than this machine's.
 func builtElsewhere(t *testing.T) string {
 	t.Helper()
-	machine := map[string]elf.Machine{"amd64": elf.EM_AARCH64, "arm64": elf.EM_X86_64}[runtime.GOARCH]
-	header := elf.Header64{Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB),
-		byte(elf.EV_CURRENT)}, Type: uint16(elf.ET_EXEC), Machine: uint16(machine), Version: uint32(elf.EV_CURRENT),
-		Ehsize: uint16(binary.Size(elf.Header64{}))}
-	var program bytes.Buffer
-	must.OK(t, binary.Write(&program, binary.LittleEndian, header))
-	dir := writeAssembly(t, "../../run/testdata/function", "", "")
-	template := must.Get(os.ReadFile(filepath.Join(dir, "template.json")))(t)
+	processor := map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH]
+	dir := writeAssembly(t, "../../run/testdata/function", "{}")
+	template := must.Get(os.ReadFile(filepath.Join(dir, "S.template.json")))(t)
 	other := map[string]string{"x86_64": "arm64", "arm64": "x86_64"}[architecture]
 	for name, content := range map[string]string{
-		"template.json":        strings.Replace(string(template), architecture, other, 1),
-		"asset.code/bootstrap": program.String(),
+		"S.template.json":      strings.Replace(string(template), architecture, other, 1),
+		"asset.code/bootstrap": string(lambdatest.Executable(t, "linux", processor)),
 	} {
 		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o755))
 	}

@@ -1,6 +1,7 @@
 package document_test
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -10,38 +11,31 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/document"
 )
 
-// write writes the assembly of stacks, each with the API of its name and the routes GET / and GET /items, of which its
-// document, if it has one, describes the second.
+// withAPI is a template of the API of a name, with the routes GET / and GET /items.
+//
+//go:embed testdata/api.json
+var withAPI string
+
+// write writes the assembly of stacks, each with the API of its name, whose document, if it has one, describes
+// GET /items.
 func write(t *testing.T, documents map[string]string) string {
 	t.Helper()
-	folder, artifacts := t.TempDir(), ""
-	file := func(name, content string) {
-		t.Helper()
-		must.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600))
-	}
+	templates := map[string]string{}
 	for name, content := range documents {
-		artifacts += fmt.Sprintf(
-			`, %q: {"type": "aws:cloudformation:stack", "properties": {"templateFile": "%s.template.json"}}`, name, name)
-		if content == "no API" {
-			file(name+".template.json", `{"Resources": {}}`)
-			continue
-		}
-		file(name+".template.json", fmt.Sprintf(`{"Resources": {
-			"Function": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "items"}},
-			"Api": {"Type": "AWS::ApiGatewayV2::Api", "Properties": {"Name": "%s API", "ProtocolType": "HTTP"}},
-			"Stage": {"Type": "AWS::ApiGatewayV2::Stage", "Properties": {"ApiId": {"Ref": "Api"}, "StageName": "$default"}},
-			"Page": {"Type": "AWS::ApiGatewayV2::Route", "Properties": {"ApiId": {"Ref": "Api"}, "RouteKey": "GET /", "Target": {"Fn::Join": ["", ["integrations/", {"Ref": "Integration"}]]}}},
-			"Items": {"Type": "AWS::ApiGatewayV2::Route", "Properties": {"ApiId": {"Ref": "Api"}, "RouteKey": "GET /items", "Target": {"Fn::Join": ["", ["integrations/", {"Ref": "Integration"}]]}}},
-			"Integration": {"Type": "AWS::ApiGatewayV2::Integration", "Properties": {"ApiId": {"Ref": "Api"}, "IntegrationType": "AWS_PROXY", "PayloadFormatVersion": "2.0", "IntegrationUri": {"Fn::GetAtt": ["Function", "Arn"]}}}}}`,
-			name))
-		if content != "" {
-			file(name+".Api.openapi.json", content)
+		if templates[name] = strings.ReplaceAll(withAPI, "NAME", name); content == "no API" {
+			templates[name] = `{"Resources": {}}`
 		}
 	}
-	file("manifest.json", `{"artifacts": {`+strings.TrimPrefix(artifacts, ", ")+`}}`)
+	folder := assemblytest.Write(t, assemblytest.Anywhere, templates)
+	for name, content := range documents {
+		if content != "" {
+			must.OK(t, os.WriteFile(filepath.Join(folder, name+".Api.openapi.json"), []byte(content), 0o600))
+		}
+	}
 	return folder
 }
 

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,28 +14,17 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 )
 
 // write makes an assembly of one stack per template, named Stack, Stack2 and so on.
 func write(t testing.TB, templates ...string) string {
 	t.Helper()
-	dir := t.TempDir()
-	artifacts := map[string]any{"Tree": map[string]any{"type": "cdk:tree",
-		"properties": map[string]any{"file": "tree.json"}}}
+	stacks := map[string]string{}
 	for i, template := range templates {
-		name := "Stack"
-		if i > 0 {
-			name += fmt.Sprint(i + 1)
-		}
-		file := name + ".template.json"
-		must.OK(t, os.WriteFile(filepath.Join(dir, file), []byte(template), 0o600))
-		artifacts[name] = map[string]any{
-			"type": "aws:cloudformation:stack", "environment": "aws://unknown-account/unknown-region",
-			"properties": map[string]any{"templateFile": file},
-		}
+		stacks[[]string{"Stack", "Stack2", "Stack3", "Stack4"}[i]] = template
 	}
-	writeManifest(t, dir, artifacts)
-	return dir
+	return assemblytest.Write(t, assemblytest.Anywhere, stacks)
 }
 
 func writeManifest(t testing.TB, dir string, artifacts map[string]any) {
@@ -429,24 +417,15 @@ func TestUnsupported(t *testing.T) {
 
 func TestAssets(t *testing.T) {
 	t.Parallel()
-	dir := write(t, `{}`)
-	for path, content := range map[string]string{"asset.one/bootstrap": "binary"} {
-		must.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, path)), 0o700))
-		must.OK(t, os.WriteFile(filepath.Join(dir, path), []byte(content), 0o700))
-	}
+	dir := assemblytest.Write(t, assemblytest.Anywhere, map[string]string{"Stack": "{}"}, "one")
+	must.OK(t, os.WriteFile(filepath.Join(dir, "asset.one", "bootstrap"), []byte("binary"), 0o700))
 	writeZip(t, filepath.Join(dir, "asset.two.zip"), "bootstrap")
 	writeZip(t, filepath.Join(dir, "asset.bad.zip"), "../bootstrap")
 	manifest := `{"files": {"one": {"source": {"path": "asset.one", "packaging": "zip"}, "destinations": {"d": {"objectKey": "one.zip"}}},
 		"two": {"source": {"path": "asset.two.zip", "packaging": "file"}, "destinations": {"d": {"objectKey": "two.zip"}}},
 		"bad": {"source": {"path": "asset.bad.zip", "packaging": "file"}, "destinations": {"d": {"objectKey": "bad.zip"}}},
 		"lost": {"source": {"path": "asset.lost", "packaging": "zip"}, "destinations": {"d": {"objectKey": "lost.zip"}}}}}`
-	must.OK(t, os.WriteFile(filepath.Join(dir, "Stack.assets.json"), []byte(manifest), 0o600))
-	writeManifest(t, dir, map[string]any{
-		"Stack": map[string]any{"type": "aws:cloudformation:stack",
-			"properties": map[string]any{"templateFile": "Stack.template.json"}},
-		"Stack.assets": map[string]any{"type": "cdk:asset-manifest",
-			"properties": map[string]any{"file": "Stack.assets.json"}},
-	})
+	must.OK(t, os.WriteFile(filepath.Join(dir, "assets.json"), []byte(manifest), 0o600))
 	loaded := must.Get(assembly.Load(dir, assembly.Options{}))(t)
 	for _, key := range []string{"one.zip", "two.zip"} {
 		asset := must.Get(loaded.Asset(key))(t)

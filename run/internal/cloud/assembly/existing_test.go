@@ -1,10 +1,7 @@
 package assembly_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,45 +9,24 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 )
 
-// using is a stack with the description of an existing table.
+// using is a stack with the ARN of an existing table, and what else describes that, in JSON.
 type using struct{ template, arn string }
 
-const described = `{"Arn": ARN, "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]}`
-
-// writeUsing makes an assembly of those stacks, named Stack1 and so on, with the metadata in a file of its own, as the
-// CDK writes it, or in the manifest.
-func writeUsing(t *testing.T, inManifest bool, stacks ...using) string {
+// writeUsing makes an assembly of those stacks, named Stack1 and so on. Their metadata may be apart.
+func writeUsing(t *testing.T, apart bool, stacks ...using) string {
 	t.Helper()
-	dir := t.TempDir()
-	artifacts := map[string]any{}
-	file := func(name string, content []byte) {
-		must.OK(t, os.WriteFile(filepath.Join(dir, name), content, 0o600))
-	}
+	written := map[string]assemblytest.Stack{}
 	for i, stack := range stacks {
-		name := fmt.Sprint("Stack", i+1)
-		artifact := map[string]any{
-			"type": "aws:cloudformation:stack", "environment": "aws://111122223333/eu-west-1",
-			"properties": map[string]any{"templateFile": name + ".json"},
-		}
-		file(name+".json", []byte(stack.template))
-		metadata := fmt.Sprintf(`{"/%s/Other": [{"type": "aws:cdk:logicalId", "data": "Other"}]}`, name)
+		of := assemblytest.Stack{Environment: "aws://111122223333/eu-west-1", Template: stack.template, Apart: apart}
 		if stack.arn != "" {
-			metadata = fmt.Sprintf(
-				`{"/%s/Table": [{"type": "aws:cdk:path"}, {"type": "onesynth:existing-table", "data": %s}]}`, name,
-				strings.ReplaceAll(described, "ARN", stack.arn))
+			of.Existing = `{"KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}], "Arn": ` + stack.arn + `}`
 		}
-		if inManifest {
-			artifact["metadata"] = json.RawMessage(metadata)
-		} else {
-			artifact["additionalMetadataFile"] = name + ".metadata.json"
-			file(name+".metadata.json", []byte(metadata))
-		}
-		artifacts[name] = artifact
+		written[fmt.Sprint("Stack", i+1)] = of
 	}
-	writeManifest(t, dir, artifacts)
-	return dir
+	return assemblytest.WriteStacks(t, written)
 }
 
 const (
@@ -88,10 +64,10 @@ func TestExistingTables(t *testing.T) {
 		"Not kept": {[]using{{`{}`, quoted}, {declaring, ""}}, []string{"Stack2"},
 			[]string{"Stack2 " + tasksARN + " declared"}},
 	} {
-		for _, inManifest := range []bool{false, true} {
-			t.Run(fmt.Sprint(name, " ", inManifest), func(t *testing.T) {
+		for _, apart := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " ", apart), func(t *testing.T) {
 				t.Parallel()
-				loaded := must.Get(assembly.Load(writeUsing(t, inManifest, test.stacks...),
+				loaded := must.Get(assembly.Load(writeUsing(t, apart, test.stacks...),
 					assembly.Options{Stacks: test.keep}))(t)
 				var got []string
 				for _, table := range loaded.Tables() {
@@ -142,7 +118,7 @@ func TestExistingTableErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := assembly.Load(writeUsing(t, false, test.stacks...), assembly.Options{})
+			_, err := assembly.Load(writeUsing(t, true, test.stacks...), assembly.Options{})
 			if err == nil {
 				t.Fatal("it was loaded")
 			}
@@ -155,19 +131,10 @@ func TestExistingTableErrors(t *testing.T) {
 	}
 	t.Run("Declared in another region", func(t *testing.T) {
 		t.Parallel()
-		dir := writeUsing(t, true, using{`{}`, quoted}, using{declaring, ""})
-		path := filepath.Join(dir, "manifest.json")
-		text := must.Get(os.ReadFile(path))(t)
-		var manifest struct {
-			Artifacts map[string]map[string]any `json:"artifacts"`
-		}
-		must.OK(t, json.Unmarshal(text, &manifest))
-		delete(manifest.Artifacts["Stack1"], "environment")
-		artifacts := map[string]any{}
-		for name, artifact := range manifest.Artifacts {
-			artifacts[name] = artifact
-		}
-		writeManifest(t, dir, artifacts)
+		dir := assemblytest.WriteStacks(t, map[string]assemblytest.Stack{
+			"Stack1": {Template: `{}`, Existing: `{"KeySchema": [], "Arn": ` + quoted + `}`},
+			"Stack2": {Template: declaring, Environment: "aws://111122223333/eu-west-1"},
+		})
 		if _, err := assembly.Load(dir, assembly.Options{}); err == nil ||
 			!strings.Contains(err.Error(), "stack Stack1, of aws://") ||
 			!strings.Contains(err.Error(), "of stack Stack2 of aws://111122223333/eu-west-1: give both stacks one "+
@@ -177,9 +144,9 @@ func TestExistingTableErrors(t *testing.T) {
 	})
 	t.Run("File outside", func(t *testing.T) {
 		t.Parallel()
-		dir := writeUsing(t, false, using{`{}`, quoted})
+		dir := writeUsing(t, true, using{`{}`, quoted})
 		writeManifest(t, dir, map[string]any{"Stack1": map[string]any{
-			"type": "aws:cloudformation:stack", "properties": map[string]any{"templateFile": "Stack1.json"},
+			"type": "aws:cloudformation:stack", "properties": map[string]any{"templateFile": "Stack1.template.json"},
 			"additionalMetadataFile": "../metadata.json",
 		}})
 		if _, err := assembly.Load(dir, assembly.Options{}); err == nil ||
@@ -191,7 +158,7 @@ func TestExistingTableErrors(t *testing.T) {
 
 func TestKeptStacks(t *testing.T) {
 	t.Parallel()
-	dir := writeUsing(t, false, using{declaring, ""},
+	dir := writeUsing(t, true, using{declaring, ""},
 		using{`{"Outputs": {"Table": {"Value": {"Fn::ImportValue": "tasks"}}}}`, ""})
 	loaded := must.Get(assembly.Load(dir, assembly.Options{Stacks: []string{"Stack2"}}))(t)
 	if len(loaded.Stacks) != 1 || loaded.Stacks[0].Outputs["Table"].Value != tasksARN {

@@ -12,45 +12,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
 )
 
-// writeStages makes an assembly as the CDK writes one with stages: a stack beside two stages of one stack each. Assets
-// lie in the outermost folder.
-func writeStages(t *testing.T) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "cdk.out")
-	stack := func(display, name, environment string) map[string]any {
-		return map[string]any{"type": "aws:cloudformation:stack", "environment": environment, "displayName": display,
-			"properties": map[string]any{"templateFile": "Stack.template.json", "stackName": name}}
-	}
-	artifacts := map[string]any{"Shared": stack("Shared", "Shared", "aws://unknown-account/unknown-region")}
-	folders := []string{dir}
-	for name, account := range map[string]string{"Dev": "111122223333", "Prod": "444455556666"} {
-		nested := filepath.Join(dir, "assembly-"+name)
-		folders = append(folders, nested)
-		artifacts["assembly-"+name] = map[string]any{"type": "cdk:cloud-assembly",
-			"properties": map[string]any{"directoryName": "assembly-" + name}}
-		must.OK(t, os.MkdirAll(nested, 0o700))
-		writeManifest(t, nested, map[string]any{
-			name + "Ask": stack(name+"/Ask", "ask", "aws://"+account+"/eu-west-1"),
-			name + "Own": stack(name+"/Own", name+"-Own", "aws://"+account+"/eu-west-1"),
-			name + "Ask.assets": map[string]any{"type": "cdk:asset-manifest",
-				"properties": map[string]any{"file": "Ask.assets.json"}},
-		})
-		assets := `{"files": {"one": {"source": {"path": "../asset.one", "packaging": "zip"}, "destinations": {"d": {"objectKey": "` +
-			name + `.zip"}}}}}`
-		must.OK(t, os.WriteFile(filepath.Join(nested, "Ask.assets.json"), []byte(assets), 0o600))
-	}
-	writeManifest(t, dir, artifacts)
-	for _, folder := range folders {
-		template := `{"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}}`
-		must.OK(t, os.WriteFile(filepath.Join(folder, "Stack.template.json"), []byte(template), 0o600))
-	}
-	must.OK(t, os.Mkdir(filepath.Join(dir, "asset.one"), 0o700))
-	return dir
-}
-
+// testdata/stages is an assembly as the CDK writes one: a stack beside two stages of two stacks each. Assets lie in the
+// outermost folder.
 func TestStages(t *testing.T) {
 	t.Parallel()
-	dir := writeStages(t)
+	const dir = "testdata/stages"
 	for name, test := range map[string]struct {
 		folder  string
 		wanted  []string
@@ -101,7 +67,8 @@ func TestStages(t *testing.T) {
 
 func TestAssetsOfStages(t *testing.T) {
 	t.Parallel()
-	dir := writeStages(t)
+	dir := filepath.Join(t.TempDir(), "cdk.out")
+	must.OK(t, os.CopyFS(dir, os.DirFS("testdata/stages")))
 	for folder, key := range map[string]string{"": "Dev.zip", "assembly-Prod": "Prod.zip"} {
 		loaded := must.Get(assembly.Load(filepath.Join(dir, folder), assembly.Options{Stacks: []string{"*/Own"}}))(t)
 		if asset, err := loaded.Asset(key); err != nil || asset.Path != filepath.Join(dir, "asset.one") {

@@ -1,11 +1,8 @@
 package catalog_test
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,65 +14,22 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/catalog"
 )
 
-type object = map[string]any
-
-// view is a view as Athena stores it.
-func view(name, sql, schema string, columns ...string) object {
-	presto, glue := []object{}, []object{}
-	for _, column := range columns {
-		kind, prestoKind := "bigint", "bigint"
-		if strings.HasSuffix(column, "_at") {
-			kind, prestoKind = "timestamp", "timestamp(3)"
-		}
-		presto = append(presto, object{"name": column, "type": prestoKind})
-		glue = append(glue, object{"Name": column, "Type": kind})
-	}
-	text, err := json.Marshal(object{"originalSql": sql, "catalog": "awsdatacatalog", "schema": schema,
-		"columns": presto})
-	if err != nil {
-		panic(err)
-	}
-	return object{"Type": "AWS::Glue::Table",
-		"Properties": object{"DatabaseName": object{"Ref": "Database"}, "CatalogId": object{"Ref": "AWS::AccountId"},
-			"TableInput": object{
-				"Name": name, "TableType": "VIRTUAL_VIEW", "StorageDescriptor": object{"Columns": glue},
-				"ViewOriginalText": fmt.Sprintf("/* Presto View: %s */", base64.StdEncoding.EncodeToString(text)),
-			}}}
-}
-
-func input(resource object) object { return resource["Properties"].(object)["TableInput"].(object) }
-
-func resources() object {
-	return object{
-		"Bucket": object{"Type": "AWS::S3::Bucket"},
-		"Database": object{"Type": "AWS::Glue::Database",
-			"Properties": object{"CatalogId": object{"Ref": "AWS::AccountId"},
-				"DatabaseInput": object{"Name": "shop"}}},
-		"Changes": object{"Type": "AWS::Glue::Table",
-			"Properties": object{"DatabaseName": object{"Ref": "Database"}, "TableInput": object{
-				"Name": "order_changes", "TableType": "EXTERNAL_TABLE",
-				"PartitionKeys": []object{{"Name": "event_date", "Type": "date"}},
-				"StorageDescriptor": object{"Columns": []object{{"Name": "event_id", "Type": "string"}},
-					"Location": object{"Fn::Sub": "s3://${Bucket}/events/entity=order/"}},
-			}}},
-		"A":     view("a_totals", "SELECT * FROM b_current", "shop", "n"),
-		"B":     view("b_current", "SELECT n, changed_at FROM order_changes", "shop", "n", "changed_at"),
-		"Group": object{"Type": "AWS::Athena::WorkGroup", "Properties": object{"Name": "shop-queries"}},
-		"Query": object{"Type": "AWS::Athena::NamedQuery", "Properties": object{
-			"Name": "All", "Description": "Everything", "QueryString": "SELECT * FROM a_totals",
-			"Database": object{"Ref": "Database"}, "WorkGroup": object{"Ref": "Group"}}},
-	}
-}
-
-func read(t *testing.T, declared object) ([]catalog.Lake, error) {
+// shop reads the lakes of the assembly of testdata/shop.json, with a change of its resources.
+func shop(t *testing.T, change string) ([]catalog.Lake, error) {
 	t.Helper()
-	text := must.Get(json.Marshal(declared))(t)
-	return catalog.Read(assemblytest.Load(t, string(text)))
+	return catalog.Read(assemblytest.Load(t, resources(t, change)))
+}
+
+func resources(t *testing.T, change string) string {
+	t.Helper()
+	changed := assemblytest.Changed(t, "testdata/shop.json", change)
+	assemblytest.EncodeViews(t, changed)
+	return string(must.Get(json.Marshal(changed))(t))
 }
 
 func TestRead(t *testing.T) {
 	t.Parallel()
-	got := must.Get(read(t, resources()))(t)
+	got := must.Get(shop(t, "{}"))(t)
 	want := []catalog.Lake{{
 		Database: "shop", Stack: "Stack", Workgroup: "shop-queries",
 		Tables: []catalog.Table{{Name: "order_changes", Columns: []catalog.Column{{Name: "event_id", Type: "string"}},
@@ -96,13 +50,14 @@ func TestRead(t *testing.T) {
 // Each of two lakes of a stack has the workgroup of its database's name.
 func TestWorkgroups(t *testing.T) {
 	t.Parallel()
-	declared := object{}
+	declared := map[string]any{}
 	for _, name := range []string{"clicks", "shop", "visits"} {
-		declared["D"+name] = object{"Type": "AWS::Glue::Database",
-			"Properties": object{"DatabaseInput": object{"Name": name}}}
-		declared["G"+name] = object{"Type": "AWS::Athena::WorkGroup", "Properties": object{"Name": name}}
+		declared["D"+name] = map[string]any{"Type": "AWS::Glue::Database",
+			"Properties": map[string]any{"DatabaseInput": map[string]any{"Name": name}}}
+		declared["G"+name] = map[string]any{"Type": "AWS::Athena::WorkGroup",
+			"Properties": map[string]any{"Name": name}}
 	}
-	lakes, err := read(t, declared)
+	lakes, err := catalog.Read(assemblytest.Load(t, string(must.Get(json.Marshal(declared))(t))))
 	if err != nil || len(lakes) != 3 {
 		t.Fatalf("got %d lakes, %v", len(lakes), err)
 	}
@@ -116,20 +71,13 @@ func TestWorkgroups(t *testing.T) {
 // A platform in two regions has two catalogs of one name.
 func TestRegions(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	artifacts := object{}
-	for region, sql := range map[string]string{"eu-west-1": "SELECT n, changed_at FROM order_changes",
-		"us-east-1": "SELECT n + 1 AS n, changed_at FROM order_changes"} {
-		declared := resources()
-		declared["B"] = view("b_current", sql, "shop", "n", "changed_at")
-		text := must.Get(json.Marshal(object{"Resources": declared}))(t)
-		must.OK(t, os.WriteFile(filepath.Join(dir, region+".json"), text, 0o600))
-		artifacts["shop-"+region] = object{"type": "aws:cloudformation:stack",
-			"environment": "aws://111122223333/" + region, "properties": object{"templateFile": region + ".json"}}
+	stacks := map[string]assemblytest.Stack{}
+	for region, change := range map[string]string{"eu-west-1": "{}", "us-east-1": `{"B": {"Properties": {"TableInput": {
+		"ViewOriginalText": {"originalSql": "SELECT n + 1 AS n, changed_at FROM order_changes"}}}}}`} {
+		stacks["shop-"+region] = assemblytest.Stack{Environment: "aws://111122223333/" + region,
+			Template: `{"Resources": ` + resources(t, change) + `}`}
 	}
-	text := must.Get(json.Marshal(object{"artifacts": artifacts}))(t)
-	must.OK(t, os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600))
-	loaded := must.Get(assembly.Load(dir, assembly.Options{}))(t)
+	loaded := must.Get(assembly.Load(assemblytest.WriteStacks(t, stacks), assembly.Options{}))(t)
 	lakes := must.Get(catalog.Read(loaded))(t)
 	var got []string
 	for _, lake := range lakes {
@@ -149,7 +97,7 @@ func TestRegions(t *testing.T) {
 
 func TestNoLake(t *testing.T) {
 	t.Parallel()
-	got, err := read(t, object{"Bucket": object{"Type": "AWS::S3::Bucket"}})
+	got, err := catalog.Read(assemblytest.Load(t, `{"Bucket": {"Type": "AWS::S3::Bucket"}}`))
 	if err != nil || got == nil || len(got) != 0 {
 		t.Errorf("got %v, %v; want an empty list, which JSON writes as []", got, err)
 	}
@@ -157,38 +105,29 @@ func TestNoLake(t *testing.T) {
 
 func TestReadRefuses(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		change func(object)
-		says   string
-	}{
-		"Database": {func(r object) {
-			r["Query"].(object)["Properties"].(object)["Database"] = "other"
-		}, `got database "other"`},
-		"Location": {func(r object) {
-			input(r["Changes"].(object))["StorageDescriptor"].(object)["Location"] = "s3://other/x/"
-		}, "s3://other/x/"},
-		"NotS3": {func(r object) {
-			input(r["Changes"].(object))["StorageDescriptor"].(object)["Location"] = "/tmp"
-		}, "s3://BUCKET/PREFIX/"},
-		"NoPrestoView": {func(r object) { input(r["A"].(object))["ViewOriginalText"] = "SELECT 1" }, "Presto View"},
-		"NoJSON": {func(r object) {
-			input(r["A"].(object))["ViewOriginalText"] = "/* Presto View: eA== */"
-		}, "view text"},
-		"OtherSchema": {func(r object) { r["A"] = view("a_totals", "SELECT 1", "other", "n") }, `schema "other"`},
-		"NoSQL":       {func(r object) { r["A"] = view("a_totals", "", "shop", "n") }, "a SELECT"},
-		"ColumnMissing": {func(r object) {
-			input(r["A"].(object))["StorageDescriptor"] = object{}
-		}, "got 1 columns, the catalog has 0"},
-		"OtherType": {func(r object) {
-			input(r["A"].(object))["StorageDescriptor"] = object{"Columns": []object{{"Name": "n", "Type": "string"}}}
-		}, "got column n bigint, the catalog has n varchar"},
-		"Circle": {func(r object) { r["B"] = view("b_current", "SELECT n FROM a_totals", "shop", "n") }, "circle"},
+	for name, test := range map[string]struct{ change, says string }{
+		"Database": {`{"Query": {"Properties": {"Database": "other"}}}`, `got database "other"`},
+		"Location": {`{"Changes": {"Properties": {"TableInput": {"StorageDescriptor": {"Location": "s3://other/x/"}}}}}`,
+			"s3://other/x/"},
+		"NotS3": {`{"Changes": {"Properties": {"TableInput": {"StorageDescriptor": {"Location": "/tmp"}}}}}`,
+			"s3://BUCKET/PREFIX/"},
+		"NoPrestoView": {`{"A": {"Properties": {"TableInput": {"ViewOriginalText": "SELECT 1"}}}}`, "Presto View"},
+		"NoJSON": {`{"A": {"Properties": {"TableInput": {"ViewOriginalText": "/* Presto View: eA== */"}}}}`,
+			"view text"},
+		"OtherSchema": {`{"A": {"Properties": {"TableInput": {"ViewOriginalText": {"schema": "other"}}}}}`,
+			`schema "other"`},
+		"NoSQL": {`{"A": {"Properties": {"TableInput": {"ViewOriginalText": {"originalSql": ""}}}}}`, "a SELECT"},
+		"ColumnMissing": {`{"A": {"Properties": {"TableInput": {"StorageDescriptor": {"Columns": null}}}}}`,
+			"got 1 columns, the catalog has 0"},
+		"OtherType": {`{"A": {"Properties": {"TableInput": {"StorageDescriptor": {
+			"Columns": [{"Name": "n", "Type": "string"}]}}}}}`, "got column n bigint, the catalog has n varchar"},
+		"Circle": {`{"B": {"Properties": {"TableInput": {"StorageDescriptor": {"Columns": [{"Name": "n",
+			"Type": "bigint"}]}, "ViewOriginalText": {"originalSql": "SELECT n FROM a_totals",
+			"columns": [{"name": "n", "type": "bigint"}]}}}}}`, "circle"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			declared := resources()
-			test.change(declared)
-			if _, err := read(t, declared); err == nil || !strings.Contains(err.Error(), test.says) {
+			if _, err := shop(t, test.change); err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("got %v, want %q", err, test.says)
 			}
 		})

@@ -1,15 +1,11 @@
 package lakequery_test
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/lake/lakequery"
@@ -35,8 +31,6 @@ func events(b *testing.B, n int) (objects map[string][]byte, distinct int) {
 	var open []taskChange
 	sequence := 0
 	for d := range days {
-		var file bytes.Buffer
-		w := parquet.NewGenericWriter[taskChange](&file, parquet.Compression(&zstd.Codec{}))
 		date := start.AddDate(0, 0, d)
 		today := n / days
 		if d == days-1 {
@@ -82,9 +76,7 @@ func events(b *testing.B, n int) (objects map[string][]byte, distinct int) {
 				number(sequence), at, at.Truncate(time.Second)
 			rows = append(rows, row)
 		}
-		must.Get(w.Write(rows))(b)
-		must.OK(b, w.Close())
-		objects["events/entity=task/event_date="+date.Format(time.DateOnly)+"/1-1.parquet"] = file.Bytes()
+		objects["events/entity=task/event_date="+date.Format(time.DateOnly)+"/1-1.parquet"] = write(b, rows...)
 	}
 	return objects, distinct
 }

@@ -1,11 +1,8 @@
 package lambda_test
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"debug/elf"
-	"debug/macho"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,20 +58,20 @@ func newService(t testing.TB, options lambda.Options, functions ...lambda.Functi
 	s := lambda.New(options)
 	t.Cleanup(s.Close)
 	for _, f := range functions {
-		if f.Name == "" {
-			f.Name = "fn"
-		}
-		if f.Code == "" {
-			f.Code = code(t)
-		}
-		f.Architecture = architectures[runtime.GOARCH]
-		if f.Timeout == 0 {
-			f.Timeout = 20 * time.Second
-		}
-		f.ARN = "arn:aws:lambda:us-east-1:000000000000:function:" + f.Name
-		must.OK(t, s.Add(f))
+		must.OK(t, s.Add(defined(t, f)))
 	}
 	return s
+}
+
+// defined is a function with a definition for what it leaves out.
+func defined(t testing.TB, f lambda.Function) lambda.Function {
+	t.Helper()
+	f.Name, f.Timeout = cmp.Or(f.Name, "fn"), cmp.Or(f.Timeout, 20*time.Second)
+	if f.Code == "" {
+		f.Code = code(t)
+	}
+	f.ARN, f.Architecture = "arn:aws:lambda:us-east-1:000000000000:function:"+f.Name, architectures[runtime.GOARCH]
+	return f
 }
 
 func invoke(t testing.TB, s *lambda.Service, payload string) lambda.Result {
@@ -497,7 +494,7 @@ func TestAddRefuses(t *testing.T) {
 	other := map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH]
 	build := func(system, processor string) string {
 		dir := t.TempDir()
-		must.OK(t, os.WriteFile(filepath.Join(dir, "bootstrap"), executable(t, system, processor), 0o755))
+		must.OK(t, os.WriteFile(filepath.Join(dir, "bootstrap"), lambdatest.Executable(t, system, processor), 0o755))
 		return dir
 	}
 	foreign := build(runtime.GOOS, other)
@@ -538,32 +535,6 @@ func TestAddRefuses(t *testing.T) {
 			}
 		})
 	}
-}
-
-// executable is the header of an executable for a system and a processor.
-func executable(t *testing.T, system, processor string) []byte {
-	t.Helper()
-	var header any
-	if system == "darwin" {
-		cpu := map[string]macho.Cpu{"amd64": macho.CpuAmd64, "arm64": macho.CpuArm64}[processor]
-		header = struct {
-			macho.FileHeader
-			Reserved uint32
-		}{FileHeader: macho.FileHeader{Magic: macho.Magic64, Cpu: cpu, Type: macho.TypeExec}}
-	} else {
-		machine := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[processor]
-		header = elf.Header64{
-			Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB),
-				byte(elf.EV_CURRENT)},
-			Type:    uint16(elf.ET_EXEC),
-			Machine: uint16(machine),
-			Version: uint32(elf.EV_CURRENT),
-			Ehsize:  64,
-		}
-	}
-	var content bytes.Buffer
-	must.OK(t, binary.Write(&content, binary.LittleEndian, header))
-	return content.Bytes()
 }
 
 var architectures = map[string]string{"amd64": "x86_64", "arm64": "arm64"}

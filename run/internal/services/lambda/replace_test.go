@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
@@ -21,11 +19,7 @@ import (
 // version is a definition of fn whose environment says which it is.
 func version(t testing.TB, n int, environment ...string) lambda.Function {
 	t.Helper()
-	f := lambda.Function{
-		Name: "fn", ARN: "arn:aws:lambda:us-east-1:000000000000:function:fn", Code: code(t),
-		Architecture: architectures[runtime.GOARCH],
-		Timeout:      20 * time.Second, Environment: map[string]string{"VERSION": fmt.Sprint(n)},
-	}
+	f := defined(t, lambda.Function{Environment: map[string]string{"VERSION": fmt.Sprint(n)}})
 	for i := 0; i+1 < len(environment); i += 2 {
 		f.Environment[environment[i]] = environment[i+1]
 	}
