@@ -20,24 +20,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 )
 
-// withFailures is the template with batches that are given up after the first failure, a dead-letter queue of the
-// function, and a queue with a dead-letter queue of its own.
-func withFailures() object {
-	changed := template()
-	mapping := properties(changed, "Mapping")
-	mapping["MaximumRetryAttempts"], mapping["DestinationConfig"] = 0,
-		object{"OnFailure": object{"Destination": arn("Queue")}}
-	resources := changed["Resources"].(object)
-	resources["DeadEvents"] = object{"Type": "AWS::SQS::Queue"}
-	resources["DeadJobs"] = object{"Type": "AWS::SQS::Queue"}
-	resources["Jobs"] = object{"Type": "AWS::SQS::Queue",
-		"Properties": object{"RedrivePolicy": object{"deadLetterTargetArn": arn("DeadJobs"), "maxReceiveCount": 1}}}
-	properties(changed, "Function")["DeadLetterConfig"] = object{"TargetArn": arn("DeadEvents")}
-	statements := resources["Role"].(object)["Properties"].(object)["Policies"].([]object)[0]["PolicyDocument"].(object)
-	statements["Statement"] = append(statements["Statement"].([]object), allow(arn("DeadEvents"), "sqs:SendMessage"))
-	return changed
-}
-
 // failed is the path of the only message of a queue on the console, once there is one.
 func failed(t *testing.T, r *run.Runner, name string) string {
 	t.Helper()
@@ -76,7 +58,7 @@ func queueOf(t *testing.T, r *run.Runner, name string) *sqs.Queue {
 
 func TestAgain(t *testing.T) {
 	t.Parallel()
-	r, _ := start(t, withFailures(), nil)
+	r, _ := start(t, template("failures"), nil)
 	queue := queueOf(t, r, "Queue")
 
 	// A batch of the stream. The function fails while DynamoDB throttles it.
@@ -242,22 +224,7 @@ func TestConsoleData(t *testing.T) {
 // test key of the run's settings.
 func TestConsoleKeepsSecrets(t *testing.T) {
 	t.Parallel()
-	changed := template()
-	resources := changed["Resources"].(object)
-	resources["Written"] = object{"Type": "AWS::SecretsManager::Secret",
-		"Properties": object{"SecretString": `{"password": "hush-written"}`}}
-	resources["Hook"] = object{"Type": "AWS::SSM::Parameter",
-		"Properties": object{"Name": "/company/hook", "Type": "String", "Value": "https://hook.example"}}
-	resources["Hidden"] = object{"Type": "AWS::SSM::Parameter",
-		"Properties": object{"Name": "/company/hidden", "Type": "SecureString", "Value": "hush-parameter"}}
-	resources["Users"] = object{"Type": "AWS::Cognito::UserPool", "Properties": object{"UserPoolName": "people"}}
-	resources["Program"] = object{"Type": "AWS::Cognito::UserPoolClient", "Properties": object{
-		"UserPoolId": ref("Users"), "ClientName": "agent", "AllowedOAuthFlowsUserPoolClient": true,
-		"AllowedOAuthFlows": []any{"client_credentials"}, "AllowedOAuthScopes": []any{"api/read"},
-		"GenerateSecret": true}}
-	variables := properties(changed, "Function")["Environment"].(object)["Variables"].(object)
-	variables["COPY"], variables["LONGER"] = "hush-written", "user:hush-parameter@host"
-	r, _ := start(t, changed, func(options *run.Options) {
+	r, _ := start(t, template("secrets"), func(options *run.Options) {
 		options.Environment = map[string]map[string]string{
 			"worker": {"TEST_KEY": "hush-setting", "ADDRESS": "http://localhost:9"}}
 	})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,54 +23,6 @@ func apply(t *testing.T, r *run.Runner, template object) run.Applied {
 	return must.Get(r.Apply(t.Context(), write(t, template)))(t)
 }
 
-// next is the template with another design: an index, a table, a function behind an API of its own, a route and a queue
-// more; a route, a grant and the schedule less; another time-out, variable, batch size and pattern of a rule.
-func next() object {
-	t := template()
-	resources := t["Resources"].(object)
-	table := properties(t, "Table")
-	table["AttributeDefinitions"] = []object{{"AttributeName": "id", "AttributeType": "S"},
-		{"AttributeName": "owner", "AttributeType": "S"}}
-	table["GlobalSecondaryIndexes"] = []object{{
-		"IndexName": "ByOwner", "KeySchema": []object{{"AttributeName": "owner", "KeyType": "HASH"}},
-		"Projection": object{"ProjectionType": "ALL"},
-	}}
-	resources["Second"] = object{"Type": "AWS::DynamoDB::Table", "Properties": object{
-		"AttributeDefinitions": []object{{"AttributeName": "id", "AttributeType": "S"}},
-		"KeySchema":            []object{{"AttributeName": "id", "KeyType": "HASH"}},
-		"BillingMode":          "PAY_PER_REQUEST",
-	}}
-	resources["Letters"] = object{"Type": "AWS::SQS::Queue"}
-	resources["Other"] = object{"Type": "AWS::Lambda::Function", "Properties": object{
-		"FunctionName": "other", "Runtime": "provided.al2023", "Handler": "bootstrap",
-		"Code": object{"S3Bucket": "b", "S3Key": "code.zip"},
-		"Role": arn("Role"), "Timeout": 900, "Architectures": properties(t, "Function")["Architectures"],
-		"Environment": object{"Variables": object{"TABLE": ref("Second"), "PUSH": "other"}},
-	}}
-	properties(t, "Function")["Timeout"] = 899
-	properties(t, "Function")["Environment"].(object)["Variables"].(object)["PUSH"] = "changed"
-	properties(t, "Mapping")["BatchSize"] = 7
-	properties(t, "Noted")["EventPattern"] = object{"detail-type": []string{"Changed"}}
-	delete(resources, "Schedule")
-	for id, resource := range resources {
-		p, _ := resource.(object)["Properties"].(object)
-		if p["RouteKey"] == "GET /secret" {
-			delete(resources, id)
-		}
-	}
-	resources["NewRoute"] = object{"Type": "AWS::ApiGatewayV2::Route", "Properties": object{
-		"ApiId": ref("Api"), "RouteKey": "GET /new", "AuthorizationType": "NONE",
-		"Target": join("integrations/", ref("Integration")),
-	}}
-	statements := properties(t, "Role")["Policies"].([]object)[0]["PolicyDocument"].(object)
-	statements["Statement"] = slices.DeleteFunc(statements["Statement"].([]object), func(one object) bool {
-		return slices.Contains(one["Action"].([]string), "sqs:SendMessage")
-	})
-	// The failure queue of the function needs the grant.
-	delete(resources, "Failures")
-	return t
-}
-
 func TestApply(t *testing.T) {
 	t.Parallel()
 	r, printed := start(t, template(), nil)
@@ -84,7 +35,7 @@ func TestApply(t *testing.T) {
 	must.OK(t, r.FlushStreams(t.Context()))
 	invocations := r.Parts().Functions.Functions()[0].Invocations
 
-	applied := apply(t, r, next())
+	applied := apply(t, r, template("next"))
 	if got := applied.String(); !strings.Contains(got, "added other; replaced worker") ||
 		!strings.Contains(got, "adds index ByOwner to ") {
 		t.Errorf("got %s", got)
@@ -175,43 +126,29 @@ func TestApplyErrors(t *testing.T) {
 	url := r.URL("Items")
 	want(t, 200, "null")(call(t, "PUT", url+"/items/a", "kept"))
 	for name, test := range map[string]struct {
-		change func(object)
-		want   error
-		text   string
+		// change is one of the next design, or of the present one if that alone has what changes.
+		change, of string
+		want       error
+		text       string
 	}{
-		"Unsupported": {func(t object) {
-			t["Resources"].(object)["Cluster"] = object{"Type": "AWS::EKS::Cluster"}
-		}, run.ErrUnsupported, "AWS::EKS::Cluster"},
-		"Key": {func(t object) {
-			properties(t, "Table")["AttributeDefinitions"] = []object{{"AttributeName": "key", "AttributeType": "S"}}
-			properties(t, "Table")["KeySchema"] = []object{{"AttributeName": "key", "KeyType": "HASH"}}
-		}, dynamodb.ErrTableDiffers, "keys (id S HASH)"},
-		"Items": {func(t object) {
-			properties(t, "Table")["AttributeDefinitions"] = []object{{"AttributeName": "id", "AttributeType": "S"},
-				{"AttributeName": "value", "AttributeType": "N"}}
-			properties(t, "Table")["GlobalSecondaryIndexes"] = []object{{
-				"IndexName": "ByValue", "KeySchema": []object{{"AttributeName": "value", "KeyType": "HASH"}},
-				"Projection": object{"ProjectionType": "ALL"},
-			}}
-		}, dynamodb.ErrUnfitItems, "ByValue"},
-		"Grant": {func(t object) {
-			statements := properties(t, "Role")["Policies"].([]object)[0]["PolicyDocument"].(object)
-			statements["Statement"] = statements["Statement"].([]object)[:2]
-		}, nil, "dynamodb:DescribeStream"},
-		"Route": {func(t object) {
-			properties(t, "Integration")["PayloadFormatVersion"] = "1.0"
-		}, nil, "Integration"},
-		"Schedule": {func(t object) { properties(t, "Schedule")["ScheduleExpression"] = "cron(never)" }, nil, "tick"},
-		"Variable": {func(t object) {
-			properties(t, "Function")["Environment"].(object)["Variables"].(object)["AWS_REGION"] = "x"
-		}, nil, "reserved by Lambda"},
+		"Unsupported": {`{"Cluster": {"Type": "AWS::EKS::Cluster"}}`, "next", run.ErrUnsupported, "AWS::EKS::Cluster"},
+		"Key": {`{"Table": {"Properties": {
+			"AttributeDefinitions": [{"AttributeName": "key", "AttributeType": "S"}],
+			"KeySchema": [{"AttributeName": "key", "KeyType": "HASH"}]}}}`,
+			"next", dynamodb.ErrTableDiffers, "keys (id S HASH)"},
+		"Items": {`{"Table": {"Properties": {
+			"AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"},
+				{"AttributeName": "value", "AttributeType": "N"}],
+			"GlobalSecondaryIndexes": [{"IndexName": "ByValue", "Projection": {"ProjectionType": "ALL"},
+				"KeySchema": [{"AttributeName": "value", "KeyType": "HASH"}]}]}}}`,
+			"next", dynamodb.ErrUnfitItems, "ByValue"},
+		"Grant":    {`{"ReadsStream": null}`, "next", nil, "dynamodb:DescribeStream"},
+		"Route":    {`{"Integration": {"Properties": {"PayloadFormatVersion": "1.0"}}}`, "next", nil, "Integration"},
+		"Schedule": {`{"Schedule": {"Properties": {"ScheduleExpression": "cron(never)"}}}`, "{}", nil, "tick"},
+		"Variable": {`{"Function": {"Properties": {"Environment": {"Variables": {"AWS_REGION": "x"}}}}}`,
+			"next", nil, "reserved by Lambda"},
 	} {
-		changed := next()
-		if name == "Schedule" {
-			changed = template() // the other has none
-		}
-		test.change(changed)
-		_, err := r.Apply(t.Context(), write(t, changed))
+		_, err := r.Apply(t.Context(), write(t, template(test.of, test.change)))
 		if err == nil || test.want != nil && !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.text) {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -227,7 +164,7 @@ func TestApplyErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := r.Apply(ctx, write(t, next())); !errors.Is(err, context.Canceled) {
+	if _, err := r.Apply(ctx, write(t, template("next"))); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	want(t, 200, `"kept"`)(call(t, "GET", url+"/items/a", ""))
@@ -263,7 +200,7 @@ func TestApplyUnderLoad(t *testing.T) {
 		})
 	}
 	for range 2 {
-		apply(t, r, next())
+		apply(t, r, template("next"))
 		apply(t, r, template())
 	}
 	close(ended)

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/internal/gobuild"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
@@ -36,65 +36,47 @@ func otherProcessor() (processor, architecture string) {
 
 // app is a module with handlers, and the assembly of an app beside them whose functions are for another machine.
 type app struct {
-	folder, assembly string
-	template         object
+	fixture
+	assembly string
+	template object
 }
 
 // writeApp writes the app with a function for each of the packages, by the packages' names.
 func writeApp(t *testing.T, packages ...string) app {
 	t.Helper()
-	a := app{folder: t.TempDir()}
+	a := app{fixture: fixture{folder: t.TempDir()}}
 	files := map[string]string{"go.mod": "module example.com/orders\n\ngo 1.24\n"}
 	for _, p := range packages {
 		files[p+"/main.go"] = strings.ReplaceAll(handlerSource, "SOURCE", p)
 	}
 	for name, content := range files {
-		a.write(t, name, content)
+		a.save(t, name, content)
 	}
 	a.assembly = filepath.Join(a.folder, "cdk.out")
 	processor, architecture := otherProcessor()
-	resources, assets := object{"Role": role("lambda.amazonaws.com",
-		allow("*", "logs:CreateLogStream", "logs:PutLogEvents"))}, object{}
+	a.template = read(`{"Resources": {"Role": {"Type": "AWS::IAM::Role", "Properties": {
+		"AssumeRolePolicyDocument": {"Statement": [
+			{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}]},
+		"Policies": [{"PolicyName": "p", "PolicyDocument": {"Statement": [
+			{"Effect": "Allow", "Action": ["logs:CreateLogStream", "logs:PutLogEvents"], "Resource": "*"}]}}]}}}}`)
+	assets := []string{"0", "1", "2"}[:len(packages)]
+	must.OK(t, os.Rename(assemblytest.Write(t, assemblytest.Anywhere, map[string]string{"Orders": "{}"}, assets...),
+		a.assembly))
 	for i, p := range packages {
 		source := gobuild.Source{Directory: a.folder, Packages: []string{p}}
 		binaries := must.Get(gobuild.Build(t.Context(), source, gobuild.Target{System: "linux",
 			Processor: processor}))(t)
-		binary, asset := binaries[gobuild.Folder(p)], fmt.Sprint("asset.", i)
-		must.OK(t, os.CopyFS(filepath.Join(a.assembly, asset), os.DirFS(binary.Directory)))
-		assets[asset] = object{"source": object{"path": asset, "packaging": "zip"},
-			"destinations": object{"d": object{"bucketName": "b", "objectKey": asset}}}
+		binary := binaries[gobuild.Folder(p)]
+		must.OK(t, os.CopyFS(filepath.Join(a.assembly, "asset."+assets[i]), os.DirFS(binary.Directory)))
 		key, recipe := gobuild.Recipe{Module: binary.Module, Package: binary.Package, Flags: gobuild.Flags()}.Metadata()
-		resources[fmt.Sprint("Function", i)] = object{"Type": "AWS::Lambda::Function", "Metadata": object{key: recipe},
-			"Properties": object{
+		a.template["Resources"].(object)["Function"+assets[i]] = object{"Type": "AWS::Lambda::Function",
+			"Metadata": object{key: recipe}, "Properties": object{
 				"FunctionName": strings.ReplaceAll(p, "/", "-"), "Runtime": "provided.al2023", "Handler": "bootstrap",
-				"Role": arn("Role"), "Timeout": 900,
-				"Code": object{"S3Bucket": "b", "S3Key": asset}, "Architectures": []string{architecture},
+				"Role": object{"Fn::GetAtt": []string{"Role", "Arn"}}, "Timeout": 900,
+				"Code": object{"S3Key": assets[i] + ".zip"}, "Architectures": []string{architecture},
 			}}
 	}
-	a.template = object{"Resources": resources}
-	a.writeJSON(t, "manifest.json", object{"version": "48.0.0", "artifacts": object{
-		"Orders.assets": object{"type": "cdk:asset-manifest", "properties": object{"file": "Orders.assets.json"}},
-		"Orders": object{"type": "aws:cloudformation:stack",
-			"environment": "aws://unknown-account/unknown-region",
-			"properties":  object{"templateFile": "Orders.template.json"}},
-	}})
-	a.writeJSON(t, "Orders.assets.json", object{"version": "48.0.0", "files": assets})
 	return a
-}
-
-// write writes a file below the app's folder.
-func (a app) write(t *testing.T, name, content string) {
-	t.Helper()
-	name = filepath.Join(a.folder, name)
-	must.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
-	must.OK(t, os.WriteFile(name, []byte(content), 0o644))
-}
-
-// writeJSON writes a document of the assembly.
-func (a app) writeJSON(t *testing.T, name string, document any) {
-	t.Helper()
-	text := must.Get(json.Marshal(document))(t)
-	must.OK(t, os.WriteFile(filepath.Join(a.assembly, name), text, 0o644))
 }
 
 // build is what a function's metadata says.
@@ -105,7 +87,8 @@ func (a app) build(function string) object {
 
 func (a app) start(t *testing.T) (*run.Runner, *wait.Output, error) {
 	t.Helper()
-	a.writeJSON(t, "Orders.template.json", a.template)
+	text := must.Get(json.Marshal(a.template))(t)
+	must.OK(t, os.WriteFile(filepath.Join(a.assembly, "Orders.template.json"), text, 0o600))
 	printed := &wait.Output{}
 	r, err := run.Start(t.Context(), run.Options{
 		Assembly: a.assembly, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(),
@@ -170,7 +153,7 @@ func TestBuiltForThisMachine(t *testing.T) {
 	t.Run("SourceChanged", func(t *testing.T) {
 		t.Parallel()
 		a := writeApp(t, "hello", "bye")
-		a.write(t, "bye/main.go", strings.ReplaceAll(handlerSource, "SOURCE", "later"))
+		a.save(t, "bye/main.go", strings.ReplaceAll(handlerSource, "SOURCE", "later"))
 		r, printed, err := a.start(t)
 		must.OK(t, err)
 		answers(t, r, "hello", "hello")
@@ -193,7 +176,7 @@ func TestBuiltForThisMachine(t *testing.T) {
 			a.build("Function0")["flags"] = []any{"std"}
 		}, nil, "Metadata.onesynth.build"},
 		"ErrCompile": {func(t *testing.T, a app) {
-			a.write(t, "hello/main.go", "package main\n\nfunc main() { missing() }\n")
+			a.save(t, "hello/main.go", "package main\n\nfunc main() { missing() }\n")
 		}, nil, "hello/main.go:3"},
 	} {
 		t.Run(name, func(t *testing.T) {

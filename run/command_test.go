@@ -91,7 +91,7 @@ func TestCommandFollows(t *testing.T) {
 	c := f.run(t, commandtest.Path(t))
 	want(t, 200, "")(call(t, "PUT", c.url+"/items/kept", ""))
 
-	f.synthesise(t, next(), "next")
+	f.synthesise(t, template("next"), "next")
 	f.save(t, "cdk.json", cdkJSON("1"))
 	wait.Said(t, c.printed, "adds index ByOwner")
 	c.answers(t, "/new", "first")
@@ -104,10 +104,10 @@ func TestCommandFollows(t *testing.T) {
 	want(t, 200, "first")(call(t, "GET", c.url+"/new", ""))
 	must.OK(t, os.Remove(filepath.Join(f.folder, "broken")))
 
-	changed := next()
-	properties(changed, "Table")["AttributeDefinitions"] = []object{{"AttributeName": "key", "AttributeType": "S"},
-		{"AttributeName": "owner", "AttributeType": "S"}}
-	properties(changed, "Table")["KeySchema"] = []object{{"AttributeName": "key", "KeyType": "HASH"}}
+	changed := template("next", `{"Table": {"Properties": {
+		"AttributeDefinitions": [{"AttributeName": "key", "AttributeType": "S"},
+			{"AttributeName": "owner", "AttributeType": "S"}],
+		"KeySchema": [{"AttributeName": "key", "KeyType": "HASH"}]}}}`)
 	must.OK(t, os.RemoveAll(filepath.Join(f.folder, "next")))
 	f.synthesise(t, changed, "next")
 	f.save(t, "cdk.json", cdkJSON("3"))
@@ -157,7 +157,7 @@ func TestCommandUnderLoad(t *testing.T) {
 	f := newFixture(t)
 	f.save(t, "cdk.json", cdkJSON("0"))
 	f.synthesise(t, template(), "cdk.out")
-	f.synthesise(t, next(), "next")
+	f.synthesise(t, template("next"), "next")
 	c := f.run(t, commandtest.Path(t))
 	ended := make(chan struct{})
 	acknowledged := make([][]string, 2)
@@ -211,7 +211,7 @@ func TestCommandInterrupted(t *testing.T) {
 	f := newFixture(t)
 	f.save(t, "cdk.json", cdkJSON("0"))
 	f.synthesise(t, template(), "cdk.out")
-	f.synthesise(t, next(), "next")
+	f.synthesise(t, template("next"), "next")
 	for n, moment := range []time.Duration{0, 60 * time.Millisecond, 200 * time.Millisecond, 400 * time.Millisecond,
 		500 * time.Millisecond, 700 * time.Millisecond} {
 		c := f.run(t, program)

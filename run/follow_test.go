@@ -7,8 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -70,41 +70,26 @@ func (f *fixture) synthesise(t testing.TB, template object, name string) string 
 	return assembly
 }
 
-// changes records what a run tells of its builds.
-type changes struct {
-	mu  sync.Mutex
-	all []trace.Change
-}
-
-func (c *changes) add(change trace.Change) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.all = append(c.all, change)
-}
-
-// until waits until the run has told of a change in that state, with the text.
-func (c *changes) until(t *testing.T, r *run.Runner, what, state, text string) {
+// tells waits until the run has told of a change, such as "build failed", with the text.
+func tells(t *testing.T, r *run.Runner, heard *wait.Output, change, text string) {
 	t.Helper()
-	wait.Until(t, fmt.Sprintf("a %s that %s is told with %q", what, state, text), func() (any, bool) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return slices.Clone(c.all), slices.ContainsFunc(c.all, func(change trace.Change) bool {
-			return change.What == what && change.State == state && strings.Contains(change.Text, text)
-		})
+	wait.Until(t, fmt.Sprintf("%s is told with %q", change, text), func() (any, bool) {
+		told := heard.String()
+		return told, regexp.MustCompile(`(?m)^` + change + ` .*` + regexp.QuoteMeta(text)).MatchString(told)
 	}, wait.On(runtest.Of(r)))
 }
 
-func (f *fixture) start(t *testing.T, template object) (*run.Runner, *wait.Output, *changes) {
+func (f *fixture) start(t *testing.T, template object) (r *run.Runner, printed, heard *wait.Output) {
 	t.Helper()
-	heard := &changes{}
+	heard = &wait.Output{}
 	assembly := f.synthesise(t, template, "cdk.out")
-	r, printed := start(t, template, func(o *run.Options) { o.Assembly, o.Watch = assembly, true })
+	r, printed = start(t, template, func(o *run.Options) { o.Assembly, o.Watch = assembly, true })
 	events, stop := r.Parts().Trace.Listen()
 	t.Cleanup(stop)
 	go func() {
 		for event := range events {
 			if change, ok := event.Data.(trace.Change); ok {
-				heard.add(change)
+				fmt.Fprintf(heard, "%s %s %q\n", change.What, change.State, change.Text)
 			}
 		}
 	}()
@@ -120,11 +105,11 @@ func TestFollow(t *testing.T) {
 
 	f.save(t, "words/words.go", words("second"))
 	answers(t, r, "/environment", "second")
-	heard.until(t, r, "build", "began", "")
-	heard.until(t, r, "build", "done", "")
+	tells(t, r, heard, "build began", "")
+	tells(t, r, heard, "build done", "")
 
 	f.save(t, "words/words.go", "package words\n\nconst Text = 1 + \"x\"\n")
-	heard.until(t, r, "build", "failed", "words/words.go:3:14: ")
+	tells(t, r, heard, "build failed", "words/words.go:3:14: ")
 	want(t, 200, "second")(call(t, "GET", url+"/environment", ""))
 	if got := printed.String(); !strings.Contains(got, "the former code goes on:\n") ||
 		strings.Contains(got, "\n# example.com") {
@@ -133,14 +118,14 @@ func TestFollow(t *testing.T) {
 
 	// What failed is built again with any file of it, and what was missing may come later.
 	f.save(t, "words/words.go", "package words\n\nimport \"example.com/fixture/more\"\n\nconst Text = more.Text\n")
-	heard.until(t, r, "build", "failed", "example.com/fixture/more")
+	tells(t, r, heard, "build failed", "example.com/fixture/more")
 	f.save(t, "more/more.go", "package more\n\nconst Text = \"third\"\n")
 	answers(t, r, "/environment", "third")
 	f.save(t, "more/more.go", "package more\n\nconst Text = \"fourth\"\n")
 	answers(t, r, "/environment", "fourth")
 
 	f.save(t, "more/more.go", "package more\n\nconst Text = \"fifth\"\n\nfunc init() { panic(\"no luck\") }\n")
-	heard.until(t, r, "build", "failed", "panic: no luck")
+	tells(t, r, heard, "build failed", "panic: no luck")
 	want(t, 200, "fourth")(call(t, "GET", url+"/environment", ""))
 	f.save(t, "more/more.go", "package more\n\nconst Text = \"sixth\"\n")
 	answers(t, r, "/environment", "sixth")

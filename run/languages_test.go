@@ -6,31 +6,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/internal/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
-
-// handlerScript is a function written for the shell, after "Tutorial: Building a custom runtime" (AWS
-// Lambda developer guide).
-const handlerScript = `
-api="http://$AWS_LAMBDA_RUNTIME_API/2018-06-01/runtime/invocation"
-headers="$(mktemp)"
-trap 'rm -f "$headers"' EXIT
-while event="$(curl -sS -D "$headers" "$api/next")"; do
-	request="$(tr -d '\r' < "$headers" | grep -i '^lambda-runtime-aws-request-id:' | cut -d ' ' -f 2)"
-	echo "$_HANDLER got $(printf %s "$event" | grep -o '"rawPath":"[^"]*"')"
-	curl -sS "$api/$request/response" -d "{\"statusCode\":201,\"body\":\"$_HANDLER of $AWS_LAMBDA_FUNCTION_NAME with $TABLE\"}" > /dev/null
-done
-`
 
 // A function in any language runs: its bootstrap is a script of two lines that starts the interpreter.
 func TestOtherLanguages(t *testing.T) {
 	t.Parallel()
 	r, printed := startScripts(t, map[string]string{
 		"bootstrap":  "#!/bin/sh\nexec sh \"$LAMBDA_TASK_ROOT/$_HANDLER\"\n",
-		"handler.sh": handlerScript,
+		"handler.sh": string(must.Get(os.ReadFile("testdata/handler.sh"))(t)),
 	})
 	for _, id := range []string{"a", "b"} {
 		want(t, 201, "handler.sh of worker with ")(call(t, "GET", r.URL("")+"/items/"+id, ""))
@@ -61,11 +47,5 @@ func startScripts(t *testing.T, files map[string]string) (*run.Runner, *wait.Out
 		must.OK(t, os.RemoveAll(file))
 		must.OK(t, os.WriteFile(file, []byte(content), 0o755))
 	}
-	printed := &wait.Output{}
-	r := must.Get(run.Start(t.Context(), run.Options{
-		Assembly: dir, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true,
-		Log: printed, LogFormat: run.LogJSON,
-	}))(t)
-	t.Cleanup(r.Close)
-	return r, printed
+	return start(t, described, func(o *run.Options) { o.Assembly, o.LogFormat = dir, run.LogJSON })
 }

@@ -25,15 +25,7 @@ import (
 // A route with IAM lets in users, and roles of the assembly and functions as far as their policies allow.
 func TestPrincipals(t *testing.T) {
 	t.Parallel()
-	changed := template()
-	properties(changed, "Route4")["AuthorizationType"] = "AWS_IAM"
-	changed["Resources"].(object)["Caller"] = role("lambda.amazonaws.com",
-		allow(join("arn:aws:execute-api:us-east-1:000000000000:", ref("Api"), "/$default/GET/secret"),
-			"execute-api:Invoke"))
-	properties(changed, "Caller")["RoleName"] = "caller"
-	changed["Resources"].(object)["Other"] = role("lambda.amazonaws.com", allow("*", "execute-api:ManageConnections"))
-	properties(changed, "Other")["RoleName"] = "other"
-	r, _ := start(t, changed, nil)
+	r, _ := start(t, template("callers"), nil)
 	url := r.URL("Items")
 	var environment struct{ Key string }
 	if _, body := call(t, "GET", url+"/environment", ""); json.Unmarshal([]byte(body), &environment) != nil ||

@@ -1,8 +1,10 @@
 package run_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,6 +30,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly"
+	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/run/internal/console"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/cognito"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda/lambdatest"
@@ -37,60 +40,32 @@ import (
 
 type object = map[string]any
 
-func ref(id string) object     { return object{"Ref": id} }
-func arn(id string) object     { return object{"Fn::GetAtt": []string{id, "Arn"}} }
-func join(parts ...any) object { return object{"Fn::Join": []any{"", parts}} }
-func allow(resource any, actions ...string) object {
-	return object{"Effect": "Allow", "Action": actions, "Resource": resource}
-}
-
-func role(service string, statements ...object) object {
-	return object{"Type": "AWS::IAM::Role", "Properties": object{
-		"AssumeRolePolicyDocument": object{"Statement": []object{
-			{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": object{"Service": service}}}},
-		"Policies": []object{{"PolicyName": "p", "PolicyDocument": object{"Statement": statements}}},
-	}}
-}
-
-// platform is a CloudFormation template of one table, API, schedule and queue and so on, without roles and routes. Its
-// function has the longest time-out that Lambda allows: a busy machine may take any time for an answer.
+// declared has template.json, a CloudFormation template of one table, API, schedule and queue and so on, and changes of
+// its resources. Its function has the longest time-out that Lambda allows: a busy machine may take any time.
 //
-//go:embed testdata/template.json
-var platform []byte
+//go:embed testdata/*.json
+var declared embed.FS
 
-// template is the platform with its roles and routes.
-func template() object {
-	var t object
-	if err := json.Unmarshal(platform, &t); err != nil {
-		panic(err)
-	}
-	resources := t["Resources"].(object)
-	properties(t, "Function")["Architectures"] = []string{
-		map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]}
-	resources["Role"] = role("lambda.amazonaws.com",
-		allow(arn("Logs"), "logs:CreateLogStream", "logs:PutLogEvents"),
-		allow(arn("Table"), "dynamodb:PutItem", "dynamodb:GetItem"),
-		allow(object{"Fn::GetAtt": []string{"Table", "StreamArn"}}, "dynamodb:DescribeStream",
-			"dynamodb:GetRecords", "dynamodb:GetShardIterator"),
-		allow("*", "dynamodb:ListStreams"),
-		allow(arn("Queue"), "sqs:SendMessage"),
-		allow(arn("Bus"), "events:PutEvents"),
-		allow(ref("Secret"), "secretsmanager:GetSecretValue"),
-		allow(join(arn("Bucket"), "/events/*"), "s3:PutObject", "s3:GetObject"),
-	)
-	resources["ScheduleRole"] = role("scheduler.amazonaws.com", allow(arn("Function"), "lambda:InvokeFunction"),
-		allow(arn("Queue"), "sqs:SendMessage"))
-	for i, key := range []string{"PUT /items/{id}", "GET /items/{id}", "DELETE /items/{id}", "POST /messages",
-		"GET /secret", "GET /environment", "GET /slow", "PUT /objects/{id}", "GET /objects/{id}", "GET /me",
-		"POST /events"} {
-		properties := object{"ApiId": ref("Api"), "RouteKey": key, "AuthorizationType": "NONE",
-			"Target": join("integrations/", ref("Integration"))}
-		if key == "GET /me" {
-			properties["AuthorizationType"], properties["AuthorizerId"] = "JWT", ref("Authorizer")
-		}
-		resources[fmt.Sprint("Route", i)] = object{"Type": "AWS::ApiGatewayV2::Route", "Properties": properties}
+// template is the platform with changes of its resources, each in JSON or the name of a file of it. A change has what
+// it adds or replaces, within objects too, and null for what it takes away (RFC 7396).
+func template(changes ...string) object {
+	t := read("template")
+	for _, change := range changes {
+		assemblytest.Merge(t["Resources"].(object), read(change))
 	}
 	return t
+}
+
+func read(change string) (read object) {
+	text := []byte(change)
+	if !strings.HasPrefix(change, "{") {
+		text, _ = declared.ReadFile("testdata/" + change + ".json")
+	}
+	architecture := map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]
+	if err := json.Unmarshal(bytes.ReplaceAll(text, []byte("ARCHITECTURE"), []byte(architecture)), &read); err != nil {
+		panic(fmt.Sprintf("%s: %v", change, err))
+	}
+	return read
 }
 
 func properties(t object, id string) object {
@@ -120,39 +95,24 @@ func TestMain(m *testing.M) {
 // write puts a cloud assembly on disk: of one stack, Items, and further ones, Items2 and so on.
 func write(t testing.TB, templates ...object) string {
 	t.Helper()
+	return writeIn(t, slices.Repeat([]string{assemblytest.Anywhere}, len(templates)), templates...)
+}
+
+// writeIn is write, with the accounts and regions of the stacks.
+func writeIn(t testing.TB, environments []string, templates ...object) string {
+	t.Helper()
 	buildOnce.Do(func() {
 		dir := must.Get(os.MkdirTemp("", "onesynth-code-"))(t)
 		lambdatest.Build(t, "./testdata/function", dir)
 		code = dir
 	})
-	dir := t.TempDir()
-	asset := filepath.Join(dir, "asset.code")
-	must.OK(t, os.Mkdir(asset, 0o755))
-	must.OK(t, os.Link(filepath.Join(code, "bootstrap"), filepath.Join(asset, "bootstrap")))
-	artifacts := object{"Items.assets": object{"type": "cdk:asset-manifest",
-		"properties": object{"file": "Items.assets.json"}}}
-	documents := map[string]any{
-		"manifest.json": object{"version": "48.0.0", "artifacts": artifacts},
-		"Items.assets.json": object{"version": "48.0.0", "files": object{"code": object{
-			"source":       object{"path": "asset.code", "packaging": "zip"},
-			"destinations": object{"d": object{"bucketName": "b", "objectKey": "code.zip"}},
-		}}},
-	}
+	stacks := map[string]assemblytest.Stack{}
 	for i, template := range templates {
-		name := "Items"
-		if i > 0 {
-			name += fmt.Sprint(i + 1)
-		}
-		artifacts[name] = object{
-			"type": "aws:cloudformation:stack", "environment": "aws://unknown-account/unknown-region",
-			"properties": object{"templateFile": name + ".template.json"},
-		}
-		documents[name+".template.json"] = template
+		stacks[[]string{"Items", "Items2", "Items3"}[i]] = assemblytest.Stack{Environment: environments[i],
+			Template: string(must.Get(json.Marshal(template))(t))}
 	}
-	for name, document := range documents {
-		text := must.Get(json.Marshal(document))(t)
-		must.OK(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
-	}
+	dir := assemblytest.WriteStacks(t, stacks, "code")
+	must.OK(t, os.Link(filepath.Join(code, "bootstrap"), filepath.Join(dir, "asset.code", "bootstrap")))
 	return dir
 }
 
@@ -223,16 +183,7 @@ func delivered(t *testing.T, r *run.Runner) {
 
 func TestRun(t *testing.T) {
 	t.Parallel()
-	declared := template()
-	resources := declared["Resources"].(object)
-	resources["Editors"] = object{"Type": "AWS::Cognito::UserPoolGroup",
-		"Properties": object{"GroupName": "editors", "UserPoolId": "us-east-1_elsewhere"}}
-	for id, key := range map[string]string{"Page": "GET /", "PageParts": "GET /assets/{path+}",
-		"EditorPage": "GET /editor", "EditorParts": "GET /editor/assets/{path+}"} {
-		resources[id] = object{"Type": "AWS::ApiGatewayV2::Route", "Properties": object{"ApiId": ref("Api"),
-			"RouteKey": key, "Target": join("integrations/", ref("Integration"))}}
-	}
-	r, printed := start(t, declared, nil)
+	r, printed := start(t, template("pages"), nil)
 	url := r.URL("Items")
 	pages := "\npage       " + url + "/\neditors    " + url + "/editor\n"
 	if !strings.Contains(printed.String(), pages) {
@@ -503,16 +454,13 @@ func TestPermissionsBoundary(t *testing.T) {
 	t.Parallel()
 	t.Run("Declared", func(t *testing.T) {
 		t.Parallel()
-		changed := template()
-		changed["Resources"].(object)["Limit"] = object{"Type": "AWS::IAM::ManagedPolicy",
-			"Properties": object{"PolicyDocument": object{"Statement": []object{
+		r, printed := start(t, template(`{"Limit": {"Type": "AWS::IAM::ManagedPolicy", "Properties": {
+			"PolicyDocument": {"Statement": [
 				{"Effect": "Allow", "NotAction": "s3:*", "Resource": "*"},
-				{"Effect": "Deny", "Action": "sqs:SendMessage", "Resource": arn("Queue")},
-			}}}}
-		for _, role := range []string{"Role", "ScheduleRole"} {
-			properties(changed, role)["PermissionsBoundary"] = ref("Limit")
-		}
-		r, printed := start(t, changed, nil)
+				{"Effect": "Deny", "Action": "sqs:SendMessage", "Resource": {"Fn::GetAtt": ["Queue", "Arn"]}}
+			]}}},
+			"Role": {"Properties": {"PermissionsBoundary": {"Ref": "Limit"}}},
+			"ScheduleRole": {"Properties": {"PermissionsBoundary": {"Ref": "Limit"}}}}`), nil)
 		want(t, 200, "")(call(t, "PUT", r.URL("")+"/items/1", "one"))
 		want(t, 502, "because no permissions boundary allows the s3:PutObject action")(
 			call(t, "PUT", r.URL("")+"/objects/1", "one"))
@@ -610,44 +558,37 @@ func TestStartRefuses(t *testing.T) {
 	t.Cleanup(func() { taken.Close() })
 	port := taken.Addr().(*net.TCPAddr).Port
 	for name, test := range map[string]struct {
-		change  func(object)
+		// change is one of the resources; port is the template's.
+		change  string
+		port    int
 		options func(*run.Options)
 		is      error
 		says    []string
 	}{
 		"Unsupported": {
-			change: func(t object) {
-				t["Resources"].(object)["Cache"] = object{"Type": "AWS::ElastiCache::CacheCluster",
-					"Metadata": object{"aws:cdk:path": "Items/Cache"}}
-				t["Resources"].(object)["Cluster"] = object{"Type": "AWS::EKS::Cluster"}
-			},
+			change: `{"Cluster": {"Type": "AWS::EKS::Cluster"}, "Cache": {"Type": "AWS::ElastiCache::CacheCluster",
+				"Metadata": {"aws:cdk:path": "Items/Cache"}}}`,
 			is: run.ErrUnsupported, says: []string{"AWS::ElastiCache::CacheCluster", "Items/Cache",
 				"AWS::EKS::Cluster", "--allow-unsupported"},
 		},
 		"NestedStack": {
-			change: func(t object) {
-				t["Resources"].(object)["Inner"] = object{"Type": "AWS::CloudFormation::Stack",
-					"Properties": object{"TemplateURL": "https://example.com/inner.json"}}
-			},
+			change: `{"Inner": {"Type": "AWS::CloudFormation::Stack",
+				"Properties": {"TemplateURL": "https://example.com/inner.json"}}}`,
 			is: run.ErrUnsupported, says: []string{"AWS::CloudFormation::Stack Inner",
 				"put the platform in it into a stack of its own"},
 		},
-		"EventsToFunction": {change: func(t object) { delete(t["Resources"].(object), "NotedPermission") },
+		"EventsToFunction": {change: `{"NotedPermission": null}`,
 			says: []string{"no AWS::Lambda::Permission lets events.amazonaws.com invoke worker from"}},
-		"EventsToQueue": {change: func(t object) { delete(t["Resources"].(object), "QueuePolicy") },
+		"EventsToQueue": {change: `{"QueuePolicy": null}`,
 			says: []string{"no AWS::SQS::QueuePolicy lets events.amazonaws.com send to Items-Queue from"}},
 		"UnsupportedProperty": {
-			change: func(t object) {
-				properties(t, "Function")["Layers"] = []any{"arn:aws:lambda:eu-west-1:1:layer:x:1"}
-			},
-			is: run.ErrUnsupported, says: []string{"Layers: put what the layers hold into the function's code",
+			change: `{"Function": {"Properties": {"Layers": ["arn:aws:lambda:eu-west-1:1:layer:x:1"]}}}`,
+			is:     run.ErrUnsupported, says: []string{"Layers: put what the layers hold into the function's code",
 				"--allow-unsupported AWS::Lambda::Function.Layers"},
 		},
 		"CustomResource": {
-			change: func(t object) {
-				t["Resources"].(object)["Own"] = object{"Type": "Custom::Own",
-					"Properties": object{"ServiceToken": arn("Function")}}
-			},
+			change: `{"Own": {"Type": "Custom::Own",
+				"Properties": {"ServiceToken": {"Fn::GetAtt": ["Function", "Arn"]}}}}`,
 			is: run.ErrUnsupported, says: []string{"Custom::Own", "during a deployment", "--stack"},
 		},
 		"Environment": {options: func(o *run.Options) {
@@ -669,72 +610,53 @@ func TestStartRefuses(t *testing.T) {
 			o.Port = port
 		}, is: run.ErrPort, says: []string{fmt.Sprint(port), "--port", "make run PORT="}},
 		"WantedPort": {
-			change: func(t object) { t["Metadata"] = object{"onesynth": object{"localPort": port}} },
+			port: port,
 			options: func(o *run.Options) {
 				o.Port = run.PlatformPorts
 			}, is: run.ErrPort, says: []string{fmt.Sprint(port)},
 		},
 		"Stack": {options: func(o *run.Options) { o.Stacks = []string{"Other"} }, says: []string{"Other", "Items"}},
-		"Runtime": {change: func(t object) {
-			properties(t, "Function")["Runtime"] = "nodejs22.x"
-		}, says: []string{"nodejs22.x", "bootstrap"}},
-		"Layers": {change: func(t object) {
-			properties(t, "Function")["Layers"] = []string{"arn:layer"}
-		}, says: []string{"layers"}},
-		"Trust": {change: func(t object) {
-			t["Resources"].(object)["Role"] = role("ec2.amazonaws.com", allow("*", "a:b"))
-		}, says: []string{"lambda.amazonaws.com"}},
-		"ScheduleTrust": {change: func(t object) {
-			t["Resources"].(object)["ScheduleRole"] = role("lambda.amazonaws.com", allow("*", "a:b"))
-		}, says: []string{"scheduler.amazonaws.com"}},
-		"Cron": {change: func(t object) {
-			properties(t, "Schedule")["ScheduleExpression"] = "cron(* * * * * *)"
-		}, says: []string{"tick", "exactly one"}},
-		"Payload": {change: func(t object) {
-			properties(t, "Integration")["PayloadFormatVersion"] = "1.0"
-		}, says: []string{"2.0"}},
-		"WebSocket": {change: func(t object) {
-			properties(t, "Api")["ProtocolType"] = "WEBSOCKET"
-		}, says: []string{"WEBSOCKET"}},
-		"NoStage": {change: func(t object) { delete(t["Resources"].(object), "Stage") }, says: []string{"no stage"}},
-		"Route": {change: func(t object) {
-			properties(t, "Route0")["RouteKey"] = "PUT items"
-		}, says: []string{"METHOD /path"}},
-		"Authorizer": {change: func(t object) {
-			properties(t, "Authorizer")["AuthorizerType"] = "REQUEST"
-		}, says: []string{"AWS::ApiGatewayV2::Authorizer Authorizer", "not a function of the assembly"}},
-		"Notification": {change: func(t object) {
-			properties(t, "Bucket")["NotificationConfiguration"] = object{
-				"QueueConfigurations": []object{{"Event": "s3:ObjectCreated:*"}}}
-		}, says: []string{"NotificationConfiguration"}},
-		"RuleNotPermitted": {change: func(t object) {
-			delete(t["Resources"].(object), "RulePermission")
-		}, says: []string{"Rule", "no AWS::Lambda::Permission lets events.amazonaws.com invoke worker"}},
-		"RuleInput": {change: func(t object) {
-			properties(t, "Rule")["Targets"].([]any)[0].(object)["InputPath"] = "$..detail"
-		}, says: []string{"Rule", `InputPath: got "$..detail"`}},
-		"RulePattern": {change: func(t object) {
-			properties(t, "Rule")["EventPattern"].(object)["detail"].(object)["object"] = object{
-				"size": []object{{"contains": "1"}}}
-		}, says: []string{"Rule", `got operator "contains"`}},
-		"RuleDeadLetters": {change: func(t object) {
-			properties(t, "Rule")["Targets"].([]any)[0].(object)["DeadLetterConfig"] = object{
-				"Arn": "arn:aws:sqs:us-east-1:000000000000:none"}
-		}, says: []string{"Rule", "dead-letter queue"}},
-		"Catalog": {change: func(t object) {
-			t["Resources"].(object)["Query"] = object{"Type": "AWS::Athena::NamedQuery",
-				"Properties": object{"Database": "nowhere", "QueryString": "SELECT 1"}}
-		}, says: []string{"nowhere"}},
-		"OtherAuthorization": {change: func(t object) {
-			properties(t, "Route0")["AuthorizationType"] = "API_KEY"
-		}, says: []string{`authorization "API_KEY"`}},
+		"Runtime": {change: `{"Function": {"Properties": {"Runtime": "nodejs22.x"}}}`,
+			says: []string{"nodejs22.x", "bootstrap"}},
+		"Layers": {change: `{"Function": {"Properties": {"Layers": ["arn:layer"]}}}`, says: []string{"layers"}},
+		"Trust": {change: `{"Role": {"Properties": {"AssumeRolePolicyDocument": {"Statement": [{"Effect": "Allow",
+			"Action": "sts:AssumeRole", "Principal": {"Service": "ec2.amazonaws.com"}}]}}}}`,
+			says: []string{"lambda.amazonaws.com"}},
+		"ScheduleTrust": {change: `{"ScheduleRole": {"Properties": {"AssumeRolePolicyDocument": {"Statement": [
+			{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}]}}}}`,
+			says: []string{"scheduler.amazonaws.com"}},
+		"Cron": {change: `{"Schedule": {"Properties": {"ScheduleExpression": "cron(* * * * * *)"}}}`,
+			says: []string{"tick", "exactly one"}},
+		"Payload": {change: `{"Integration": {"Properties": {"PayloadFormatVersion": "1.0"}}}`, says: []string{"2.0"}},
+		"WebSocket": {change: `{"Api": {"Properties": {"ProtocolType": "WEBSOCKET"}}}`,
+			says: []string{"WEBSOCKET"}},
+		"NoStage": {change: `{"Stage": null}`, says: []string{"no stage"}},
+		"Route":   {change: `{"PutItem": {"Properties": {"RouteKey": "PUT items"}}}`, says: []string{"METHOD /path"}},
+		"Authorizer": {change: `{"Authorizer": {"Properties": {"AuthorizerType": "REQUEST"}}}`,
+			says: []string{"AWS::ApiGatewayV2::Authorizer Authorizer", "not a function of the assembly"}},
+		"Notification": {change: `{"Bucket": {"Properties": {"NotificationConfiguration": {
+			"EventBridgeConfiguration": null, "QueueConfigurations": [{"Event": "s3:ObjectCreated:*"}]}}}}`,
+			says: []string{"NotificationConfiguration"}},
+		"RuleNotPermitted": {change: `{"RulePermission": null}`,
+			says: []string{"Rule", "no AWS::Lambda::Permission lets events.amazonaws.com invoke worker"}},
+		"RuleInput": {change: `{"Rule": {"Properties": {"Targets": [{"Id": "Function",
+			"Arn": {"Fn::GetAtt": ["Function", "Arn"]}, "InputPath": "$..detail"}]}}}`,
+			says: []string{"Rule", `InputPath: got "$..detail"`}},
+		"RulePattern": {change: `{"Rule": {"Properties": {"EventPattern": {"detail": {"object": {
+			"key": null, "size": [{"contains": "1"}]}}}}}}`, says: []string{"Rule", `got operator "contains"`}},
+		"RuleDeadLetters": {change: `{"Rule": {"Properties": {"Targets": [{"Id": "Function",
+			"Arn": {"Fn::GetAtt": ["Function", "Arn"]},
+			"DeadLetterConfig": {"Arn": "arn:aws:sqs:us-east-1:000000000000:none"}}]}}}`,
+			says: []string{"Rule", "dead-letter queue"}},
+		"Catalog": {change: `{"Query": {"Type": "AWS::Athena::NamedQuery",
+			"Properties": {"Database": "nowhere", "QueryString": "SELECT 1"}}}`, says: []string{"nowhere"}},
+		"OtherAuthorization": {change: `{"PutItem": {"Properties": {"AuthorizationType": "API_KEY"}}}`,
+			says: []string{`authorization "API_KEY"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			changed := template()
-			if test.change != nil {
-				test.change(changed)
-			}
+			changed := template(cmp.Or(test.change, "{}"))
+			changed["Metadata"] = object{"onesynth": object{"localPort": test.port}}
 			options := run.Options{Assembly: write(t, changed), DynamoDB: enginetest.Engine(t).URL(),
 				AccessKey: enginetest.AccessKey(), NoSchedules: true}
 			if test.options != nil {
@@ -784,21 +706,8 @@ func TestRedelivery(t *testing.T) {
 // user of a pool invokes the pool's function.
 func TestTokensOfSeveralStacks(t *testing.T) {
 	t.Parallel()
-	second := template()
-	properties(second, "Function")["FunctionName"] = "worker2"
-	properties(second, "Schedule")["Name"] = "tick2"
-	properties(second, "Logs")["LogGroupName"] = "/test/logs2"
-	resources := second["Resources"].(object)
-	resources["Users"] = object{"Type": "AWS::Cognito::UserPool",
-		"Properties": object{"LambdaConfig": object{"PostConfirmation": arn("Function"), "PreSignUp": arn("Function")}}}
-	resources["App"] = object{"Type": "AWS::Cognito::UserPoolClient", "Properties": object{"UserPoolId": ref("Users")}}
-	resources["UsersPermission"] = object{"Type": "AWS::Lambda::Permission", "Properties": object{
-		"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "cognito-idp.amazonaws.com",
-		"SourceArn": arn("Users"),
-	}}
-	properties(second, "Authorizer")["JwtConfiguration"] = object{
-		"Issuer": object{"Fn::GetAtt": []string{"Users", "ProviderURL"}}, "Audience": []any{ref("App"), "second"}}
-	r, printed := start(t, template(), func(o *run.Options) { o.Assembly = write(t, template(), second) })
+	r, printed := start(t, template(),
+		func(o *run.Options) { o.Assembly = write(t, template(), template("second")) })
 	for _, test := range []struct {
 		request       string
 		first, second int
@@ -845,20 +754,7 @@ func TestTokensOfSeveralStacks(t *testing.T) {
 // pool's domain, and no page of another origin gets tokens there.
 func TestSignIn(t *testing.T) {
 	t.Parallel()
-	document := template()
-	resources := document["Resources"].(object)
-	resources["Users"] = object{"Type": "AWS::Cognito::UserPool"}
-	resources["Domain"] = object{"Type": "AWS::Cognito::UserPoolDomain", "Properties": object{
-		"UserPoolId": ref("Users"), "Domain": "people"}}
-	callback := join(object{"Fn::GetAtt": []string{"Api", "ApiEndpoint"}}, "/in")
-	resources["App"] = object{"Type": "AWS::Cognito::UserPoolClient", "Properties": object{"UserPoolId": ref("Users"),
-		"AllowedOAuthFlowsUserPoolClient": true, "AllowedOAuthFlows": []any{"code"},
-		"AllowedOAuthScopes": []any{"openid"}, "CallbackURLs": []any{callback}}}
-	properties(document, "Authorizer")["JwtConfiguration"] = object{
-		"Issuer": object{"Fn::GetAtt": []string{"Users", "ProviderURL"}}, "Audience": []any{ref("App")}}
-	variables := properties(document, "Function")["Environment"].(object)["Variables"].(object)
-	variables["OWN"] = join("https://", ref("Domain"), ".auth.", ref("AWS::Region"), ".amazoncognito.com")
-	r, _ := start(t, document, nil)
+	r, _ := start(t, template("signin"), nil)
 	want(t, 200, `"own":"`+r.ConsoleURL()+`"`)(call(t, "GET", r.URL("")+"/environment", ""))
 
 	var pools []cognito.Status
@@ -925,32 +821,9 @@ func TestSignIn(t *testing.T) {
 // A version or an alias of a function runs the function.
 func TestAliases(t *testing.T) {
 	t.Parallel()
-	changed := func() object {
-		changed := template()
-		resources := changed["Resources"].(object)
-		resources["Version"] = object{"Type": "AWS::Lambda::Version",
-			"Properties": object{"FunctionName": ref("Function")}}
-		resources["Alias"] = object{"Type": "AWS::Lambda::Alias", "Properties": object{
-			"Name": "live", "FunctionName": ref("Function"),
-			"FunctionVersion": object{"Fn::GetAtt": []string{"Version", "Version"}},
-		}}
-		resources["Push"] = object{"Type": "AWS::SSM::Parameter",
-			"Properties": object{"Name": "/company/push", "Type": "String", "Value": "https://push.example"}}
-		variables := properties(changed, "Function")["Environment"].(object)["Variables"].(object)
-		variables["PUSH"] = "{{resolve:ssm:/company/push}}"
-		properties(changed, "Integration")["IntegrationUri"] = ref("Alias")
-		properties(changed, "Permission")["FunctionName"] = ref("Alias")
-		properties(changed, "Mapping")["FunctionName"] = ref("Alias")
-		failures := properties(changed, "Failures")
-		failures["Qualifier"] = "live"
-		properties(changed, "Schedule")["Target"].(object)["Arn"] = ref("Alias")
-		resources["ScheduleRole"] = role("scheduler.amazonaws.com", allow(ref("Alias"), "lambda:InvokeFunction"),
-			allow(arn("Queue"), "sqs:SendMessage"))
-		return changed
-	}
 	t.Run("OK", func(t *testing.T) {
 		t.Parallel()
-		r, _ := start(t, changed(), nil)
+		r, _ := start(t, template("alias"), nil)
 		want(t, 200, "https://push.example")(call(t, "GET", r.URL("")+"/environment", ""))
 		// The API has no page: a browser learns how to get a token.
 		want(t, 404, "onesynth token --sub alice --console "+r.ConsoleURL())(call(t, "GET", r.URL("")+"/", "", "Accept",
@@ -965,9 +838,8 @@ func TestAliases(t *testing.T) {
 	// As on AWS, a permission of the function does not cover its alias.
 	t.Run("ErrPermission", func(t *testing.T) {
 		t.Parallel()
-		changed := changed()
-		properties(changed, "Permission")["FunctionName"] = arn("Function")
-		r, printed := start(t, changed, nil)
+		r, printed := start(t, template("alias",
+			`{"Permission": {"Properties": {"FunctionName": {"Ref": null, "Fn::GetAtt": ["Function", "Arn"]}}}}`), nil)
 		want(t, 500, "Internal Server Error")(call(t, "GET", r.URL("")+"/environment", ""))
 		if !strings.Contains(printed.String(), "no AWS::Lambda::Permission") {
 			t.Errorf("printed %s", printed)
@@ -975,10 +847,9 @@ func TestAliases(t *testing.T) {
 	})
 	t.Run("ErrScheduleRole", func(t *testing.T) {
 		t.Parallel()
-		changed := changed()
-		changed["Resources"].(object)["ScheduleRole"] = role("scheduler.amazonaws.com",
-			allow(arn("Function"), "lambda:InvokeFunction"))
-		r, _ := start(t, changed, nil)
+		r, _ := start(t, template("alias", `{"ScheduleRole": {"Properties": {"Policies": [{"PolicyName": "p",
+			"PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "lambda:InvokeFunction",
+			"Resource": {"Fn::GetAtt": ["Function", "Arn"]}}]}}]}}}`), nil)
 		if err := r.RunSchedule(t.Context(), "tick"); err == nil ||
 			!strings.Contains(err.Error(), "lambda:InvokeFunction on resource: "+
 				"arn:aws:lambda:us-east-1:000000000000:function:worker:live") {
@@ -990,17 +861,7 @@ func TestAliases(t *testing.T) {
 // Resources without effect are named once, in one line.
 func TestWithoutEffect(t *testing.T) {
 	t.Parallel()
-	changed := template()
-	resources := changed["Resources"].(object)
-	for i, kind := range []string{"AWS::EKS::Cluster", "AWS::Route53::HostedZone", "AWS::Route53::RecordSet",
-		"AWS::Route53::RecordSet", "AWS::Events::Rule"} {
-		resources[fmt.Sprint("Beside", i)] = object{"Type": kind}
-	}
-	resources["Beside4"].(object)["Properties"] = object{"EventPattern": object{"source": []string{"aws.ec2"}},
-		"Targets": []object{{"Id": "Target", "Arn": arn("Function")}}}
-	properties(changed, "Function")["Layers"] = []string{"arn:aws:lambda:eu-west-1:1:layer:x:1"}
-	properties(changed, "Function")["VpcConfig"] = object{"SubnetIds": []string{"subnet-1"}}
-	_, printed := start(t, changed, func(o *run.Options) {
+	_, printed := start(t, template("beside"), func(o *run.Options) {
 		o.AllowUnsupported = []string{"AWS::EKS::Cluster", "AWS::Lambda::Function.Layers"}
 	})
 	const line = "without effect here: AWS::EKS::Cluster (1), AWS::Events::Rule (1, which fire nothing), " +
@@ -1036,13 +897,11 @@ func freePort(t *testing.T) int {
 func TestPlatformPorts(t *testing.T) {
 	t.Parallel()
 	port := freePort(t)
-	changed := template()
+	changed := template(`{
+		"OtherApi": {"Type": "AWS::ApiGatewayV2::Api", "Properties": {"Name": "other", "ProtocolType": "HTTP"}},
+		"OtherStage": {"Type": "AWS::ApiGatewayV2::Stage",
+			"Properties": {"ApiId": {"Ref": "OtherApi"}, "StageName": "$default"}}}`)
 	changed["Metadata"] = object{"onesynth": object{"localPort": port}}
-	resources := changed["Resources"].(object)
-	resources["OtherApi"] = object{"Type": "AWS::ApiGatewayV2::Api",
-		"Properties": object{"Name": "other", "ProtocolType": "HTTP"}}
-	resources["OtherStage"] = object{"Type": "AWS::ApiGatewayV2::Stage",
-		"Properties": object{"ApiId": ref("OtherApi"), "StageName": "$default"}}
 	r, _ := start(t, changed, func(o *run.Options) { o.Port = run.PlatformPorts })
 	if apis := r.Parts().APIs; len(apis) != 2 || apis[0].Name != "items" ||
 		apis[0].URL != fmt.Sprint("http://127.0.0.1:", port) || apis[1].URL == apis[0].URL {
@@ -1074,7 +933,7 @@ func TestOrderOfAPIs(t *testing.T) {
 			"Api": object{"Type": "AWS::ApiGatewayV2::Api",
 				"Properties": object{"Name": name, "ProtocolType": "HTTP"}},
 			"Stage": object{"Type": "AWS::ApiGatewayV2::Stage",
-				"Properties": object{"ApiId": ref("Api"), "StageName": "$default"}},
+				"Properties": object{"ApiId": object{"Ref": "Api"}, "StageName": "$default"}},
 		}}
 	}
 	folder := write(t, api("second", high), api("first", low), api("last", 0))
