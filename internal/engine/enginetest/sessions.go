@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	_ "embed"
 	"strconv"
 	"testing"
 	"time"
@@ -11,6 +12,12 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
+
+// Sessions declares a table, with the name sessions, in CloudFormation's JSON: it has the keys of [Session], a stream,
+// an index and a time to live.
+//
+//go:embed sessions.json
+var Sessions string
 
 // Put puts an item into a table.
 func Put(t testing.TB, client *dynamodb.Client, table string, item map[string]types.AttributeValue) {

@@ -26,18 +26,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 )
 
-// resources are a queue that tries twice, and a function that gets its messages. MAPPING are further properties.
-const resources = `{
-  "Failed": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "failed"}},
-  "Work": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "work", "VisibilityTimeout": 3600,
-    "RedrivePolicy": {"deadLetterTargetArn": {"Fn::GetAtt": ["Failed", "Arn"]}, "maxReceiveCount": 2}}},
-  "Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "worker"}},
-  "Function": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "worker", "Runtime": "provided.al2023", "Handler": "bootstrap",
-    "Code": {"S3Bucket": "b", "S3Key": "k"}, "Role": {"Fn::GetAtt": ["Role", "Arn"]}}},
-  "Mapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"FunctionName": {"Ref": "Function"},
-    "EventSourceArn": {"Fn::GetAtt": ["Work", "Arn"]} MAPPING}}
-}`
-
 // worker is the function: handle says which of a batch's bodies fail, or that all do.
 type worker struct {
 	handle func(ctx context.Context, bodies []string) (failed []string, err error)
@@ -105,7 +93,7 @@ type fixture struct {
 func start(t *testing.T, mapping string, handle func(ctx context.Context, bodies []string) ([]string, error)) *fixture {
 	t.Helper()
 	f := &fixture{worker: &worker{handle: handle},
-		source: assemblytest.Load(t, strings.Replace(resources, "MAPPING", mapping, 1))}
+		source: assemblytest.LoadFile(t, "testdata/queue.json", "MAPPING", mapping)}
 	f.server = must.Get(services.New(services.Options{Assembly: f.source,
 		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}}))(t)
 	f.mappings = f.read(t)
@@ -325,7 +313,7 @@ func TestNextAssembly(t *testing.T) {
 	sameEnded := must.Get(same.Start(t.Context(), f.mappings))(t)
 	f.send("second")
 	f.until(t, "the second is done", func() bool { return same.Queues()[0].Done == 2 })
-	f.source = assemblytest.Load(t, strings.Replace(resources, "MAPPING", `, "BatchSize": 3`, 1))
+	f.source = assemblytest.LoadFile(t, "testdata/queue.json", "MAPPING", `, "BatchSize": 3`)
 	other := f.read(t)
 	otherEnded := must.Get(other.Start(t.Context(), same))(t)
 	<-sameEnded
@@ -428,7 +416,7 @@ func TestReadErr(t *testing.T) {
 		`, "FunctionName": "nobody"`:                                        `got function "nobody"`,
 		`, "BatchSize": 10000, "MaximumBatchingWindowInSeconds": 1, "A": 1`: "denied",
 	} {
-		source := assemblytest.Load(t, strings.Replace(resources, "MAPPING", mapping, 1))
+		source := assemblytest.LoadFile(t, "testdata/queue.json", "MAPPING", mapping)
 		_, err := eventsource.Read(source, eventsource.Options{
 			Authorise: func(function, action, resource string) error {
 				if function != "worker" || !strings.HasSuffix(resource, ":work") {
@@ -449,14 +437,14 @@ func TestReadErr(t *testing.T) {
 		{`"Handler": "bootstrap",`, `"Handler": "bootstrap", "Timeout": 3601,`, "write 3601 or more"},
 		{`"Handler": "bootstrap",`, `"Handler": "bootstrap", "Timeout": 3600,`, ""},
 	} {
-		text := strings.Replace(strings.Replace(resources, "MAPPING", "", 1), mistake.old, mistake.new, 1)
-		_, err := eventsource.Read(assemblytest.Load(t, text), eventsource.Options{
+		source := assemblytest.LoadFile(t, "testdata/queue.json", "MAPPING", "", mistake.old, mistake.new)
+		_, err := eventsource.Read(source, eventsource.Options{
 			Authorise: func(string, string, string) error { return nil }})
 		if (err == nil) != (mistake.want == "") || err != nil && !strings.Contains(err.Error(), mistake.want) {
 			t.Errorf("%s: got %v, want %q", mistake.new, err, mistake.want)
 		}
 	}
-	disabled := assemblytest.Load(t, strings.Replace(resources, "MAPPING", `, "Enabled": false`, 1))
+	disabled := assemblytest.LoadFile(t, "testdata/queue.json", "MAPPING", `, "Enabled": false`)
 	if mappings, err := eventsource.Read(disabled, eventsource.Options{}); err != nil || len(mappings.Queues()) != 0 {
 		t.Errorf("a mapping that is off: got %v, %v", mappings, err)
 	}

@@ -41,10 +41,6 @@ type consumer struct {
 	batches [][]events.DynamoDBEventRecord
 }
 
-func newConsumer(handle func(records []events.DynamoDBEventRecord) (string, error)) *consumer {
-	return &consumer{handle: handle}
-}
-
 func (c *consumer) Invoke(_ context.Context, function string, payload []byte) ([]byte, error) {
 	if function != "Stack-Consumer" {
 		return nil, fmt.Errorf("got function %q", function)
@@ -96,10 +92,7 @@ func count(batches [][]events.DynamoDBEventRecord) (records int) {
 func accept([]events.DynamoDBEventRecord) (string, error) { return "", nil }
 
 // sessions is a table with a stream, a sort key and a time to live.
-const sessions = `"Sessions": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "sessions", "BillingMode": "PAY_PER_REQUEST",
-  "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}, {"AttributeName": "part", "AttributeType": "N"}],
-  "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}, {"AttributeName": "part", "KeyType": "RANGE"}],
-  "StreamSpecification": {"StreamViewType": "NEW_AND_OLD_IMAGES"}, "TimeToLiveSpecification": {"AttributeName": "ttl", "Enabled": true}}}`
+var sessions = `"Sessions": ` + enginetest.Sessions
 
 // tables are those of an assembly, and its queues.
 type tables struct {
@@ -108,6 +101,8 @@ type tables struct {
 	databases *dynamodblocal.Databases
 	client    *dynamodb.Client
 	queue     func(arn string) *sqs.Queue
+	// former are the mappings of the assembly before this one; nil: there was none.
+	former *eventsource.Mappings
 }
 
 func open(t testing.TB, template string) tables {
@@ -123,22 +118,14 @@ func open(t testing.TB, template string) tables {
 	return opened
 }
 
-// deliver starts the assembly's mappings. They end with the test, or when end is called.
+// deliver starts the assembly's mappings, after the former ones. They end with the test, or when end is called.
 func (o tables) deliver(t testing.TB, options eventsource.Options) (mappings *eventsource.Mappings, end func()) {
-	t.Helper()
-	return o.deliverAfter(t, nil, options)
-}
-
-// deliverAfter is deliver after a former assembly.
-func (o tables) deliverAfter(
-	t testing.TB, former *eventsource.Mappings, options eventsource.Options,
-) (mappings *eventsource.Mappings, end func()) {
 	t.Helper()
 	options.Databases, options.Queue, options.PollInterval, options.RetryDelay = o.databases, o.queue, time.Millisecond,
 		time.Millisecond
 	mappings = must.Get(eventsource.Read(o.source, options))(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	done, err := mappings.Start(ctx, former)
+	done, err := mappings.Start(ctx, o.former)
 	if err != nil {
 		cancel()
 		t.Fatal(err)
@@ -200,7 +187,7 @@ func plain(ids ...string) (items []map[string]types.AttributeValue) {
 
 func TestStreamDeliversInOrder(t *testing.T) {
 	t.Parallel()
-	to := newConsumer(accept)
+	to := &consumer{handle: accept}
 	f := stream(t, `"StartingPosition": "TRIM_HORIZON", "BatchSize": 3`, to, plain("1", "2")...)
 	for _, id := range []string{"3", "4", "5", "6", "7"} {
 		enginetest.Put(t, f.client, "sessions", enginetest.Session(id, nil))
@@ -231,7 +218,7 @@ func TestStreamBeginsAfterWritesToAnotherTable(t *testing.T) {
 	for _, position := range []string{"TRIM_HORIZON", "LATEST"} {
 		t.Run(position, func(t *testing.T) {
 			t.Parallel()
-			to := newConsumer(accept)
+			to := &consumer{handle: accept}
 			f := stream(t, `"StartingPosition": "`+position+`"`, to)
 			if _, err := f.client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
 				TableName: aws.String("others"), BillingMode: types.BillingModePayPerRequest,
@@ -277,7 +264,7 @@ func TestStreamHasBegun(t *testing.T) {
 
 func TestStreamStartsAtLatest(t *testing.T) {
 	t.Parallel()
-	to := newConsumer(accept)
+	to := &consumer{handle: accept}
 	f := stream(t, `"StartingPosition": "LATEST"`, to, plain("before")...)
 	enginetest.Put(t, f.client, "sessions", enginetest.Session("after", nil))
 	batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return count(batches) > 0 })
@@ -288,7 +275,7 @@ func TestStreamStartsAtLatest(t *testing.T) {
 
 func TestStreamBatchingWindowGathersRecords(t *testing.T) {
 	t.Parallel()
-	to := newConsumer(accept)
+	to := &consumer{handle: accept}
 	f := stream(t, `"StartingPosition": "LATEST", "BatchSize": 4, "MaximumBatchingWindowInSeconds": 300`, to)
 	for _, id := range []string{"1", "2", "3", "4"} {
 		enginetest.Put(t, f.client, "sessions", enginetest.Session(id, nil))
@@ -301,7 +288,7 @@ func TestStreamBatchingWindowGathersRecords(t *testing.T) {
 
 func TestStreamTellsTimeToLiveFromDeletion(t *testing.T) {
 	t.Parallel()
-	to := newConsumer(accept)
+	to := &consumer{handle: accept}
 	f := stream(t,
 		`"StartingPosition": "LATEST", "FilterCriteria": {"Filters": [{"Pattern": "{\"eventName\": [\"REMOVE\"]}"}]}`,
 		to)
@@ -337,7 +324,7 @@ func failure(id string) func([]events.DynamoDBEventRecord) (string, error) {
 
 func TestStreamGivesUpABatch(t *testing.T) {
 	t.Parallel()
-	to := newConsumer(failure("2"))
+	to := &consumer{handle: failure("2")}
 	f := stream(t, `"StartingPosition": "TRIM_HORIZON", "BatchSize": 3, "MaximumRetryAttempts": 2,
 		"DestinationConfig": {"OnFailure": {"Destination": {"Fn::GetAtt": ["Failed", "Arn"]}}}`, to, plain("1", "2", "3", "4")...)
 	batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return len(batches) == 4 })
@@ -386,7 +373,7 @@ func TestStreamGivesUpABatch(t *testing.T) {
 
 func TestStreamBisectsABatch(t *testing.T) {
 	t.Parallel()
-	to := newConsumer(failure("3"))
+	to := &consumer{handle: failure("3")}
 	f := stream(t,
 		`"StartingPosition": "TRIM_HORIZON", "BatchSize": 4, "MaximumRetryAttempts": 0, "BisectBatchOnFunctionError": true,
 		"DestinationConfig": {"OnFailure": {"Destination": {"Fn::GetAtt": ["Failed", "Arn"]}}}`, to, plain("1", "2", "3", "4")...)
@@ -403,12 +390,12 @@ func TestStreamBisectsABatch(t *testing.T) {
 func TestStreamGoesOnAfterAPanic(t *testing.T) {
 	t.Parallel()
 	panics := 2
-	to := newConsumer(func([]events.DynamoDBEventRecord) (string, error) {
+	to := &consumer{handle: func([]events.DynamoDBEventRecord) (string, error) {
 		if panics--; panics >= 0 {
 			panic("a bug of the run")
 		}
 		return "", nil
-	})
+	}}
 	stream(t, `"StartingPosition": "TRIM_HORIZON", "BatchSize": 2`, to, plain("1", "2", "3")...)
 	batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return len(batches) == 4 })
 	if got := names(batches); !slices.Equal(got, []string{"1 2", "1 2", "1 2", "3"}) {
@@ -419,7 +406,7 @@ func TestStreamGoesOnAfterAPanic(t *testing.T) {
 func TestStreamTakesPartialFailures(t *testing.T) {
 	t.Parallel()
 	failures := 0
-	to := newConsumer(func(records []events.DynamoDBEventRecord) (string, error) {
+	to := &consumer{handle: func(records []events.DynamoDBEventRecord) (string, error) {
 		for _, record := range records {
 			if id := record.Change.Keys["id"].String(); id == "3" && failures < 2 {
 				failures++
@@ -427,7 +414,7 @@ func TestStreamTakesPartialFailures(t *testing.T) {
 			}
 		}
 		return `{"batchItemFailures": []}`, nil
-	})
+	}}
 	stream(t,
 		`"StartingPosition": "TRIM_HORIZON", "BatchSize": 4, "FunctionResponseTypes": ["ReportBatchItemFailures"]`, to,
 		plain("1", "2", "3", "4")...)
@@ -444,13 +431,13 @@ func TestStreamTakesWrongAnswersForFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			first := true
-			to := newConsumer(func([]events.DynamoDBEventRecord) (string, error) {
+			to := &consumer{handle: func([]events.DynamoDBEventRecord) (string, error) {
 				if first {
 					first = false
 					return answer, nil
 				}
 				return "null", nil
-			})
+			}}
 			stream(t, `"StartingPosition": "TRIM_HORIZON", "FunctionResponseTypes": ["ReportBatchItemFailures"]`, to,
 				plain("1", "2")...)
 			batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return len(batches) == 2 })
@@ -499,7 +486,7 @@ func TestStreamFilters(t *testing.T) {
 				filters = append(filters, map[string]string{"Pattern": pattern})
 			}
 			criteria := must.Get(json.Marshal(map[string]any{"Filters": filters}))(t)
-			to := newConsumer(accept)
+			to := &consumer{handle: accept}
 			// The first read has all of them, and so has the first batch.
 			stream(t, `"StartingPosition": "TRIM_HORIZON", "FilterCriteria": `+string(criteria), to,
 				append(plain("apple", "banana"), enginetest.Session("cherry",
@@ -515,7 +502,7 @@ func TestStreamFilters(t *testing.T) {
 // TestStreamLosesItsPlace: finished batches come again, cut at other places, and every record still comes, in order.
 func TestStreamLosesItsPlace(t *testing.T) {
 	t.Parallel()
-	to := newConsumer(accept)
+	to := &consumer{handle: accept}
 	losses := 0
 	f := streamWith(t, `"StartingPosition": "TRIM_HORIZON", "BatchSize": 4`, eventsource.Options{
 		Invoke: to,
@@ -571,7 +558,7 @@ func TestStreamHasSeveralConsumers(t *testing.T) {
 		enginetest.Session("COUNTS#2", enginetest.Seconds(time.Now().Add(time.Hour))))
 	erased := make(chan string, 10)
 	failures, read := atomic.Int32{}, atomic.Int32{}
-	to := newConsumer(accept)
+	to := &consumer{handle: accept}
 	mappings, _ := on.deliver(t, eventsource.Options{
 		Read: func(records []trace.StreamRecord) {
 			for _, one := range records {
@@ -628,7 +615,7 @@ func TestStreamHasSeveralConsumers(t *testing.T) {
 
 func TestStreamFlush(t *testing.T) {
 	t.Parallel()
-	to := newConsumer(accept)
+	to := &consumer{handle: accept}
 	f := stream(t, `"StartingPosition": "TRIM_HORIZON", "BatchSize": 100, "MaximumBatchingWindowInSeconds": 300`, to,
 		plain("1", "2")...)
 	for _, want := range []string{"1 2", "3"} {
@@ -646,7 +633,7 @@ func TestStreamFlush(t *testing.T) {
 
 func TestStreamFlushEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	to := newConsumer(failure("1"))
+	to := &consumer{handle: failure("1")}
 	f := stream(t, `"StartingPosition": "TRIM_HORIZON", "MaximumBatchingWindowInSeconds": 300`, to, plain("1")...)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -663,7 +650,7 @@ func TestStreamFlushEndsWithItsContext(t *testing.T) {
 func TestStreamBatchesFitLambda(t *testing.T) {
 	t.Parallel()
 	var sizes []int
-	to := newConsumer(accept)
+	to := &consumer{handle: accept}
 	f := streamWith(t, `"StartingPosition": "TRIM_HORIZON", "BatchSize": 10000, "MaximumBatchingWindowInSeconds": 300`,
 		eventsource.Options{
 			Invoke: invokerFunc(func(ctx context.Context, function string, payload []byte) ([]byte, error) {
@@ -705,7 +692,7 @@ func TestStreamGoesOnWhereItEnded(t *testing.T) {
 	run := func(path string, handle func([]events.DynamoDBEventRecord) (string, error),
 		during func(*eventsource.Mappings, *consumer)) []string {
 		t.Helper()
-		to := newConsumer(handle)
+		to := &consumer{handle: handle}
 		mappings, end := on.deliver(t, eventsource.Options{Invoke: to, Checkpoints: path})
 		during(mappings, to)
 		end()
@@ -752,7 +739,7 @@ func TestStreamGoesOnWhereItEnded(t *testing.T) {
 // A mapping of the next assembly goes on where the former one has ended, and knows what time to live has deleted since.
 func TestStreamNextAssembly(t *testing.T) {
 	t.Parallel()
-	to := newConsumer(accept)
+	to := &consumer{handle: accept}
 	on := open(t, consumes(`"StartingPosition": "LATEST"`))
 	former, end := on.deliver(t, eventsource.Options{Invoke: to})
 	enginetest.Put(t, on.client, "sessions", enginetest.Session("1", nil))
@@ -763,7 +750,8 @@ func TestStreamNextAssembly(t *testing.T) {
 		t.Fatalf("deleted %d, %v", deleted, err)
 	}
 	on.source = assemblytest.Load(t, consumes(`"StartingPosition": "LATEST", "BatchSize": 1`))
-	next, _ := on.deliverAfter(t, former, eventsource.Options{Invoke: to})
+	on.former = former
+	next, _ := on.deliver(t, eventsource.Options{Invoke: to})
 	batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return count(batches) == 3 })
 	if got := names(batches); !slices.Equal(got, []string{"1", "2", "2"}) {
 		t.Errorf("got %q", got)
@@ -779,14 +767,15 @@ func TestStreamNextAssembly(t *testing.T) {
 // A mapping that has read nothing has a place all the same: what is written between two mappings is not lost.
 func TestStreamNextAssemblyOfQuietTable(t *testing.T) {
 	t.Parallel()
-	to := newConsumer(accept)
+	to := &consumer{handle: accept}
 	on := open(t, consumes(`"StartingPosition": "LATEST"`))
 	former, _ := on.deliver(t, eventsource.Options{Invoke: to})
 	on.source = assemblytest.Load(t, `{`+sessions+`}`)
-	on.deliverAfter(t, former, eventsource.Options{Invoke: to})
+	on.former = former
+	on.deliver(t, eventsource.Options{Invoke: to})
 	enginetest.Put(t, on.client, "sessions", enginetest.Session("1", nil))
 	on.source = assemblytest.Load(t, consumes(`"StartingPosition": "LATEST", "BatchSize": 1`))
-	on.deliverAfter(t, former, eventsource.Options{Invoke: to})
+	on.deliver(t, eventsource.Options{Invoke: to})
 	enginetest.Put(t, on.client, "sessions", enginetest.Session("2", nil))
 	batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return count(batches) == 2 })
 	if got := strings.Join(names(batches), " "); got != "1 2" {
@@ -919,7 +908,7 @@ func TestQuietStream(t *testing.T) {
 // TestWroteWakesStreams: a stream that rests for long is read once the run has written.
 func TestWroteWakesStreams(t *testing.T) {
 	t.Parallel()
-	to := newConsumer(accept)
+	to := &consumer{handle: accept}
 	f := streamWith(t, `"StartingPosition": "TRIM_HORIZON"`, eventsource.Options{Invoke: to, IdleInterval: time.Hour})
 	for _, id := range []string{"1", "2", "3"} {
 		enginetest.Put(t, f.client, "sessions", enginetest.Session(id, nil))

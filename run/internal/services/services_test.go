@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,19 +33,6 @@ import (
 	tables "github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
 )
 
-const resources = `{
-  "Answers": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "answers"}},
-  "Questions": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "questions"}},
-  "Failed": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "failed"}},
-  "Work": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "work",
-    "RedrivePolicy": {"deadLetterTargetArn": {"Fn::GetAtt": ["Failed", "Arn"]}, "maxReceiveCount": 2}}},
-  "Plain": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "plain", "GenerateSecretString": {}}},
-  "Empty": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "empty"}},
-  "Lake": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "lake"}},
-  "Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "reader"}},
-  "Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": STATEMENTS}}}
-}`
-
 const everything = `[{"Effect": "Allow", "Action": "*", "Resource": "*"}]`
 
 type fixture struct {
@@ -58,24 +46,10 @@ type fixture struct {
 // start serves the resources to a function named asker. The statements are its role's.
 func start(t testing.TB, statements string, change ...func(*services.Options)) *fixture {
 	t.Helper()
-	loaded := assemblytest.Load(t, strings.Replace(resources, "STATEMENTS", statements, 1))
+	loaded := assemblytest.LoadFile(t, "testdata/resources.json", "STATEMENTS", statements)
 	engine, key := enginetest.Engine(t), enginetest.AccessKey()
-	for _, name := range []string{"answers", "questions"} {
-		must.Get(engine.Client(key).CreateTable(t.Context(), &dynamodb.CreateTableInput{
-			TableName:   aws.String(name),
-			BillingMode: types.BillingModePayPerRequest,
-			AttributeDefinitions: []types.AttributeDefinition{
-				{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS},
-				{AttributeName: aws.String("status"), AttributeType: types.ScalarAttributeTypeS},
-			},
-			KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: types.KeyTypeHash}},
-			GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
-				IndexName:  aws.String("by-status"),
-				KeySchema:  []types.KeySchemaElement{{AttributeName: aws.String("status"), KeyType: types.KeyTypeHash}},
-				Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
-			}},
-		}))(t)
-	}
+	databases := must.Get(tables.OpenDatabases(engine, loaded, tables.DatabasesOptions{AccessKey: key}))(t)
+	must.OK(t, databases.CreateTables(t.Context(), func(string) {}))
 	options := services.Options{Assembly: loaded,
 		DynamoDB: tables.ServiceOptions{EngineURL: engine.URL(), AccessKey: key}}
 	for _, apply := range change {
@@ -103,47 +77,27 @@ func allow(action, resource string) string {
 		"arn:aws:dynamodb:us-east-1:000000000000:table/"+resource)
 }
 
-// call is one request of a function to DynamoDB, and the actions and resources that it needs.
+// call is one request of a function to DynamoDB.
 type call struct {
-	needs     []string // action resource
-	operation string
-	input     string
+	// Needs are the actions and resources that it needs, such as "dynamodb:GetItem questions".
+	Needs     []string
+	Operation string
+	Input     json.RawMessage
 }
+
+// calls are the requests of testdata/calls.json by their names.
+var calls = func() (calls map[string]call) {
+	text, err := os.ReadFile("testdata/calls.json")
+	if err = errors.Join(err, json.Unmarshal(text, &calls)); err != nil {
+		panic(err)
+	}
+	return calls
+}()
 
 func (c call) do(t *testing.T, f *fixture) error {
 	t.Helper()
-	_, err := f.send(t, "DynamoDB "+c.operation, c.input)
+	_, err := f.send(t, "DynamoDB "+c.Operation, string(c.Input))
 	return err
-}
-
-var calls = map[string]call{
-	"get": {[]string{"dynamodb:GetItem questions"}, "GetItem", `{"TableName": "questions", "Key": {"id": {"S": "1"}}}`},
-	"put": {[]string{"dynamodb:PutItem questions"}, "PutItem",
-		`{"TableName": "questions", "Item": {"id": {"S": "1"}, "status": {"S": "OPEN"}}}`},
-	"query": {[]string{"dynamodb:Query questions"}, "Query", `{"TableName": "questions",
-		"KeyConditionExpression": "id = :id", "ExpressionAttributeValues": {":id": {"S": "1"}}}`},
-	"query an index": {[]string{"dynamodb:Query questions/index/by-status"}, "Query", `{"TableName": "questions",
-		"IndexName": "by-status", "KeyConditionExpression": "#s = :s", "ExpressionAttributeNames": {"#s": "status"},
-		"ExpressionAttributeValues": {":s": {"S": "OPEN"}}}`},
-	"scan": {[]string{"dynamodb:Scan questions"}, "Scan", `{"TableName": "questions"}`},
-	"batch get": {[]string{"dynamodb:BatchGetItem questions", "dynamodb:BatchGetItem answers"}, "BatchGetItem",
-		`{"RequestItems": {"questions": {"Keys": [{"id": {"S": "1"}}]}, "answers": {"Keys": [{"id": {"S": "1"}}]}}}`},
-	"batch write": {[]string{"dynamodb:BatchWriteItem answers"}, "BatchWriteItem",
-		`{"RequestItems": {"answers": [{"PutRequest": {"Item": {"id": {"S": "1"}, "status": {"S": "OPEN"}}}}]}}`},
-	"transact write": {
-		[]string{"dynamodb:PutItem answers", "dynamodb:UpdateItem questions", "dynamodb:DeleteItem questions",
-			"dynamodb:ConditionCheckItem answers"},
-		"TransactWriteItems", `{"TransactItems": [
-			{"Put": {"TableName": "answers", "Item": {"id": {"S": "1"}, "status": {"S": "OPEN"}}}},
-			{"Update": {"TableName": "questions", "Key": {"id": {"S": "1"}}, "UpdateExpression": "ADD answers :one",
-				"ExpressionAttributeValues": {":one": {"N": "1"}}}},
-			{"Delete": {"TableName": "questions", "Key": {"id": {"S": "2"}}}},
-			{"ConditionCheck": {"TableName": "answers", "Key": {"id": {"S": "3"}},
-				"ConditionExpression": "attribute_not_exists(id)"}}]}`,
-	},
-	"transact get": {[]string{"dynamodb:GetItem answers"}, "TransactGetItems",
-		`{"TransactItems": [{"Get": {"TableName": "answers", "Key": {"id": {"S": "1"}}}}]}`},
-	"describe": {[]string{"dynamodb:DescribeTable questions"}, "DescribeTable", `{"TableName": "questions"}`},
 }
 
 func TestEveryActionNeedsItsGrant(t *testing.T) {
@@ -152,7 +106,7 @@ func TestEveryActionNeedsItsGrant(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var statements []string
-			for _, need := range test.needs {
+			for _, need := range test.Needs {
 				action, resource, _ := strings.Cut(need, " ")
 				statements = append(statements, allow(action, resource))
 			}
@@ -160,8 +114,8 @@ func TestEveryActionNeedsItsGrant(t *testing.T) {
 			if err := test.do(t, f); err != nil {
 				t.Fatalf("with its grants: %v", err)
 			}
-			if got := len(f.server.Used()); got != len(test.needs) {
-				t.Errorf("got used %v, want %v", f.server.Used(), test.needs)
+			if got := len(f.server.Used()); got != len(test.Needs) {
+				t.Errorf("got used %v, want %v", f.server.Used(), test.Needs)
 			}
 			if unused := f.server.UnusedGrants("asker"); len(unused) > 0 {
 				t.Errorf("got unused grants %v", unused)
@@ -438,6 +392,9 @@ func TestFaultsCanBeRepeated(t *testing.T) {
 	}
 }
 
+// signed is an Authorization header of the function asker.
+func signed(service string) string { return awstest.Signed(awstest.AccessKey, "us-east-1", service) }
+
 // failure is the error of an answer of a service.
 type failure struct {
 	Type                string `json:"__type"`
@@ -458,7 +415,7 @@ func (f *fixture) send(t *testing.T, call, request string) (string, error) {
 	t.Helper()
 	i := strings.LastIndexByte(call, ' ')
 	service, method, path, body := signatures[call[:i]], http.MethodPost, "/", request
-	header := http.Header{"Authorization": {signed("ASKERKEY", service[0])}, "X-Amz-Target": {service[1] + call[i+1:]}}
+	header := http.Header{"Authorization": {signed(service[0])}, "X-Amz-Target": {service[1] + call[i+1:]}}
 	if service[1] == "" {
 		words := strings.SplitN(request, " ", 3)
 		method, path, body = words[0], words[1], map[bool]string{true: "x"}[words[0] == http.MethodPut]
@@ -469,7 +426,7 @@ func (f *fixture) send(t *testing.T, call, request string) (string, error) {
 			body = words[2]
 		}
 	}
-	response, text, err := exchange(t, method, f.url+path, body, header)
+	response, text, err := awstest.Exchange(t, method, f.url+path, body, header)
 	if err != nil {
 		return "", err
 	}
@@ -493,59 +450,39 @@ func (f *fixture) send(t *testing.T, call, request string) (string, error) {
 	return text, failed
 }
 
-// exchange sends a request as an SDK would, without one.
-func exchange(t *testing.T, method, url, body string, header http.Header) (*http.Response, string, error) {
-	t.Helper()
-	request := must.Get(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
-	request.Header = header
-	request.Close = true // the end of another test's server closes what http.DefaultClient keeps
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, "", err
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	return response, string(text), err
-}
-
-func signed(key, service string) string {
-	return "AWS4-HMAC-SHA256 Credential=" + key + "/20260101/us-east-1/" + service +
-		"/aws4_request, SignedHeaders=host, Signature=0"
-}
-
 func TestRefusedRequests(t *testing.T) {
 	t.Parallel()
 	f := start(t, everything)
 	for name, test := range map[string]struct{ authorization, target, body, want string }{
 		"no signature":     {"", "DynamoDB_20120810.GetItem", "{}", "MissingAuthenticationTokenException"},
 		"broken signature": {"Credential=", "DynamoDB_20120810.GetItem", "{}", "MissingAuthenticationTokenException"},
-		"unknown key": {signed("OTHER", "dynamodb"), "DynamoDB_20120810.GetItem", "{}",
+		"unknown key": {awstest.Signed("OTHER", "us-east-1", "dynamodb"), "DynamoDB_20120810.GetItem", "{}",
 			"UnrecognizedClientException"},
-		"unknown operation": {signed("ASKERKEY", "dynamodb"), "DynamoDB_20120810.DeleteTable", "{}",
+		"unknown operation": {signed("dynamodb"), "DynamoDB_20120810.DeleteTable", "{}",
 			"does not serve DeleteTable of dynamodb"},
-		"PartiQL": {signed("ASKERKEY", "dynamodb"), "DynamoDB_20120810.ExecuteStatement", "{}",
+		"PartiQL": {signed("dynamodb"), "DynamoDB_20120810.ExecuteStatement", "{}",
 			"UnknownOperationException"},
-		"unknown service": {signed("ASKERKEY", "kms"), "TrentService.Encrypt", "{}",
+		"unknown service": {signed("kms"), "TrentService.Encrypt", "{}",
 			"does not serve Encrypt of kms"},
-		"no operation": {signed("ASKERKEY", "s3"), "", "{}", "does not serve POST / of s3"},
+		"no operation": {signed("s3"), "", "{}", "does not serve POST / of s3"},
 		"no scope":     {"Credential=ASKERKEY", "DynamoDB_20120810.GetItem", "{}", "an unnamed service"},
-		"no JSON": {signed("ASKERKEY", "dynamodb"), "DynamoDB_20120810.GetItem", "\xff",
+		"no JSON": {signed("dynamodb"), "DynamoDB_20120810.GetItem", "\xff",
 			"SerializationException"},
-		"a list": {signed("ASKERKEY", "dynamodb"), "DynamoDB_20120810.GetItem", "[]",
+		"a list": {signed("dynamodb"), "DynamoDB_20120810.GetItem", "[]",
 			"SerializationException"},
-		"null": {signed("ASKERKEY", "dynamodb"), "DynamoDB_20120810.GetItem", "null",
+		"null": {signed("dynamodb"), "DynamoDB_20120810.GetItem", "null",
 			"SerializationException"},
-		"empty object": {signed("ASKERKEY", "dynamodb"), "DynamoDB_20120810.GetItem", " { } ", "Exception"},
-		"secrets, no JSON": {signed("ASKERKEY", "secretsmanager"), "secretsmanager.GetSecretValue", "",
+		"empty object": {signed("dynamodb"), "DynamoDB_20120810.GetItem", " { } ", "Exception"},
+		"secrets, no JSON": {signed("secretsmanager"), "secretsmanager.GetSecretValue", "",
 			"SerializationException"},
-		"secrets, operation": {signed("ASKERKEY", "secretsmanager"), "secretsmanager.PutSecretValue", "{}",
+		"secrets, operation": {signed("secretsmanager"), "secretsmanager.PutSecretValue", "{}",
 			"does not serve PutSecretValue"},
-		"queue, operation": {signed("ASKERKEY", "sqs"), "AmazonSQS.CreateQueue", "{}", "does not serve CreateQueue"},
-		"queue, empty URL": {signed("ASKERKEY", "sqs"), "AmazonSQS.SendMessage", "{}", "QueueDoesNotExist"},
+		"queue, operation": {signed("sqs"), "AmazonSQS.CreateQueue", "{}", "does not serve CreateQueue"},
+		"queue, empty URL": {signed("sqs"), "AmazonSQS.SendMessage", "{}", "QueueDoesNotExist"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			response, text, err := exchange(t, http.MethodPost, f.url, test.body,
+			response, text, err := awstest.Exchange(t, http.MethodPost, f.url, test.body,
 				http.Header{"Authorization": {test.authorization}, "X-Amz-Target": {test.target}})
 			must.OK(t, err)
 			if response.StatusCode != http.StatusBadRequest || !strings.Contains(text, test.want) {
@@ -615,7 +552,7 @@ func BenchmarkGetItem(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
 			for b.Loop() {
-				get(b, client, to.url, signed(to.key, "dynamodb"))
+				get(b, client, to.url, awstest.Signed(to.key, "us-east-1", "dynamodb"))
 			}
 		})
 	}

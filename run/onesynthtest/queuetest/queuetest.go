@@ -3,18 +3,17 @@ package queuetest
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
+	"github.com/onesynth-cdk/onesynth/run/internal/aws/awstest"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
-	"github.com/onesynth-cdk/onesynth/run/internal/cloud/policy"
 	"github.com/onesynth-cdk/onesynth/run/internal/eventsource"
 	"github.com/onesynth-cdk/onesynth/run/internal/services"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
@@ -22,19 +21,9 @@ import (
 )
 
 // resources are the queues, the function and its role as the constructs declare them.
-const resources = `{
-  "Failed": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "failed"}},
-  "Messages": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "messages", "VisibilityTimeout": 90,
-    "RedrivePolicy": {"deadLetterTargetArn": {"Fn::GetAtt": ["Failed", "Arn"]}, "maxReceiveCount": ATTEMPTS}}},
-  "Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "function"}},
-  "Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": [{"Effect": "Allow",
-    "Action": ["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"], "Resource": {"Fn::GetAtt": ["Messages", "Arn"]}},
-    {"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": {"Fn::GetAtt": ["Failed", "Arn"]}}]}}},
-  "Function": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "function", "Runtime": "provided.al2023", "Handler": "bootstrap",
-    "Code": {"S3Bucket": "b", "S3Key": "k"}, "Role": {"Fn::GetAtt": ["Role", "Arn"]}}},
-  "Mapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"FunctionName": {"Ref": "Function"}, "EventSourceArn": {"Fn::GetAtt": ["Messages", "Arn"]},
-    "BatchSize": 10, "FunctionResponseTypes": ["ReportBatchItemFailures"], "ScalingConfig": {"MaximumConcurrency": 100}}}
-}`
+//
+//go:embed resources.json
+var resources string
 
 // Message is a message in a queue.
 type Message = sqs.Message
@@ -53,12 +42,7 @@ func Start(t testing.TB, attempts int,
 	source := assemblytest.Load(t, strings.Replace(resources, "ATTEMPTS", fmt.Sprint(attempts), 1))
 	server := must.Get(services.New(services.Options{Assembly: source,
 		DynamoDB: dynamodb.ServiceOptions{EngineURL: "http://127.0.0.1:1"}}))(t)
-	role := must.Get(policy.ForRole(source, "arn:aws:iam::000000000000:role/function"))(t)
-	server.Register("KEY", "function", role)
-	endpoint := httptest.NewServer(server)
-	t.Cleanup(endpoint.Close)
-	configuration := aws.Config{Region: "us-east-1", BaseEndpoint: &endpoint.URL,
-		Credentials: credentials.NewStaticCredentialsProvider("KEY", "local", "")}
+	configuration := awstest.Listen(t, server.Server, source)
 	q := &Queues{messages: server.Queue("messages"), failures: server.Queue("failed")}
 	handler := function(configuration, q.messages.URL, q.failures.URL)
 	q.mappings = must.Get(eventsource.Read(source, eventsource.Options{

@@ -2,7 +2,11 @@
 package awstest
 
 import (
+	"io"
+	"maps"
+	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,7 +31,7 @@ func Listen(t testing.TB, server *endpoint.Server, source *assembly.Assembly) aw
 	t.Cleanup(listener.Close)
 	return aws.Config{
 		Region: assembly.DefaultRegion, BaseEndpoint: aws.String(listener.URL), RetryMaxAttempts: 1,
-		Credentials: credentials.NewStaticCredentialsProvider(AccessKey, "secret", ""),
+		Credentials: credentials.NewStaticCredentialsProvider(AccessKey, "secret", "session"),
 	}
 }
 
@@ -44,4 +48,25 @@ func Serve(t testing.TB, name string, service Service, source *assembly.Assembly
 	apply := must.Get(service.Prepare(source))(t)
 	apply()
 	return Listen(t, endpoint.New(endpoint.Options{}, map[string]endpoint.Service{name: service}), source)
+}
+
+// Signed returns an Authorization header of a request to a service by an access key.
+func Signed(accessKey, region, service string) string {
+	return "AWS4-HMAC-SHA256 Credential=" + accessKey + "/20260101/" + region + "/" + service +
+		"/aws4_request, SignedHeaders=host, Signature=0"
+}
+
+// Exchange sends a request as an SDK would, without one. The error says why there is no answer.
+func Exchange(t testing.TB, method, url, body string, header http.Header) (*http.Response, string, error) {
+	t.Helper()
+	request := must.Get(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
+	maps.Copy(request.Header, header)
+	request.Close = true // the end of another test's server closes what http.DefaultClient keeps
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	return response, string(text), err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -321,29 +322,14 @@ func TestSigned(t *testing.T) {
 	}
 }
 
-// authorized is an API with a route that an authorizer, or a kind of authorization, guards.
+// guarded is an API with two routes that an authorizer guards.
+//
+//go:embed testdata/authorized.json
+var guarded string
+
+// authorized is that API with an authorizer, or a kind of authorization.
 func authorized(authorization, authorizer, permission string) string {
-	return fmt.Sprintf(`{
-		"Role": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {"Statement": [
-			{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "apigateway.amazonaws.com"}}]},
-			"Policies": [{"PolicyName": "ask", "PolicyDocument": {"Statement": [{"Effect": "Allow",
-			"Action": "lambda:InvokeFunction", "Resource": {"Fn::GetAtt": ["Gate", "Arn"]}}]}}]}},
-		"Gate": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "gate"}},
-		"API": {"Type": "AWS::ApiGatewayV2::Api", "Properties": {"Name": "API", "ProtocolType": "HTTP"}},
-		"Stage": {"Type": "AWS::ApiGatewayV2::Stage", "Properties": {"ApiId": {"Ref": "API"}, "StageName": "$default"}},
-		"Integration": {"Type": "AWS::ApiGatewayV2::Integration", "Properties": {"ApiId": {"Ref": "API"},
-			"IntegrationType": "AWS_PROXY", "PayloadFormatVersion": "2.0", "IntegrationUri": {"Fn::GetAtt": ["Gate", "Arn"]}}},
-		"Authorizer": {"Type": "AWS::ApiGatewayV2::Authorizer", "Properties": %s},
-		"Permission": {"Type": "AWS::Lambda::Permission", "Properties": {"Action": "lambda:InvokeFunction",
-			"FunctionName": {"Ref": "Gate"}, "Principal": "apigateway.amazonaws.com", "SourceArn": {"Fn::Join": ["", [
-			"arn:aws:execute-api:us-east-1:000000000000:", {"Ref": "API"}, %q, {"Ref": "Authorizer"}]]}}},
-		"One": {"Type": "AWS::ApiGatewayV2::Route", "Properties": {"ApiId": {"Ref": "API"}, "RouteKey": "GET /one",
-			"AuthorizationType": %q, "AuthorizerId": {"Ref": "Authorizer"},
-			"Target": {"Fn::Join": ["/", ["integrations", {"Ref": "Integration"}]]}}},
-		"Two": {"Type": "AWS::ApiGatewayV2::Route", "Properties": {"ApiId": {"Ref": "API"}, "RouteKey": "GET /two",
-			"AuthorizationType": %q, "AuthorizerId": {"Ref": "Authorizer"},
-			"Target": {"Fn::Join": ["/", ["integrations", {"Ref": "Integration"}]]}}}
-	}`, authorizer, permission, authorization, authorization)
+	return strings.NewReplacer("KIND", authorization, `"AUTHORIZER"`, authorizer, "SOURCE", permission).Replace(guarded)
 }
 
 // Base paths are read of the mappings of the API's stage. Without its default endpoint, an API has no other address.
@@ -363,10 +349,10 @@ func TestReadMappings(t *testing.T) {
 		template := strings.Replace(authorized("CUSTOM", `{}`, ""), `"ProtocolType": "HTTP"`,
 			`"ProtocolType": "HTTP", "DisableExecuteApiEndpoint": `+test.disabled, 1)
 		for i, key := range test.keys {
-			template = strings.Replace(template, `"Integration": {"Type"`, fmt.Sprintf(`"Mapping%d": {"Type":
+			template = strings.Replace(template, `"Integration": {`, fmt.Sprintf(`"Mapping%d": {"Type":
 				"AWS::ApiGatewayV2::ApiMapping", "Properties": {"ApiId": {"Ref": "API"},
 				"DomainName": "api.example.com",
-				"Stage": {"Ref": "Stage"}%s}}, "Integration": {"Type"`, i, key), 1)
+				"Stage": {"Ref": "Stage"}%s}}, "Integration": {`, i, key), 1)
 		}
 		loaded := assemblytest.Load(t, template)
 		api, _ := apigateway.Read(loaded, loaded.APIs()[0], nil)

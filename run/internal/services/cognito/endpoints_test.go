@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"html"
+	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -36,35 +37,16 @@ const (
 // rotate, Secret has a secret, Job is a program's, and the pool of Hidden has no domain.
 func people(t testing.TB) *assembly.Assembly {
 	t.Helper()
-	const code = `"AllowedOAuthFlowsUserPoolClient": true, "AllowedOAuthFlows": ["code"], "AllowedOAuthScopes": ["openid", "email"], `
-	return assemblytest.Load(t, `{
-		"Greeter": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "greeter"}},
-		"Permission": {"Type": "AWS::Lambda::Permission", "Properties": {`+permission+`}},
-		"Users": {"Type": "AWS::Cognito::UserPool", "Properties": {"LambdaConfig": {"PostConfirmation": {"Fn::GetAtt": ["Greeter", "Arn"]}}}},
-		"Domain": {"Type": "AWS::Cognito::UserPoolDomain", "Properties": {"UserPoolId": {"Ref": "Users"}, "Domain": "people"}},
-		"B": {"Type": "AWS::Cognito::UserPoolGroup", "Properties": {"UserPoolId": {"Ref": "Users"}, "GroupName": "operators"}},
-		"A": {"Type": "AWS::Cognito::UserPoolGroup", "Properties": {"UserPoolId": {"Ref": "Users"}, "GroupName": "night <b>shift"}},
-		"Page": {"Type": "AWS::Cognito::UserPoolClient", "Properties": {`+code+`"UserPoolId": {"Ref": "Users"},
-			"CallbackURLs": ["`+callback+`", "https://a.example/in"], "LogoutURLs": ["`+leaving+`"],
-			"AccessTokenValidity": 15, "RefreshTokenValidity": 8, "TokenValidityUnits": {"AccessToken": "minutes", "RefreshToken": "hours"},
-			"RefreshTokenRotation": {"Feature": "ENABLED", "RetryGracePeriodSeconds": 30}}},
-		"App": {"Type": "AWS::Cognito::UserPoolClient", "Properties": {`+code+`"UserPoolId": {"Ref": "Users"},
-			"CallbackURLs": ["tasks://in"], "EnableTokenRevocation": false}},
-		"Secret": {"Type": "AWS::Cognito::UserPoolClient", "Properties": {`+code+`"UserPoolId": {"Ref": "Users"},
-			"GenerateSecret": true, "CallbackURLs": ["tasks://in"]}},
-		"Job": {"Type": "AWS::Cognito::UserPoolClient", "Properties": {"UserPoolId": {"Ref": "Users"}, "AllowedOAuthFlows": ["client_credentials"]}},
-		"Elsewhere": {"Type": "AWS::Cognito::UserPool"},
-		"Hidden": {"Type": "AWS::Cognito::UserPoolClient", "Properties": {`+code+`"UserPoolId": {"Ref": "Elsewhere"}, "CallbackURLs": ["tasks://in"]}}}`)
+	return assemblytest.LoadFile(t, "testdata/people.json", "CALLBACK", callback, "LEAVING", leaving, `"PERMISSION": 0`,
+		permission)
 }
 
 // browser is one that keeps cookies, and does not follow redirects.
 type browser struct {
-	t testing.TB
-	// sends answers a request.
-	sends   func(*http.Request) *http.Response
-	cookies http.CookieJar
-	issuer  *apigateway.Issuer
-	a       *assembly.Assembly
+	http.Client
+	t      testing.TB
+	issuer *apigateway.Issuer
+	a      *assembly.Assembly
 }
 
 const address = "http://127.0.0.1:8079"
@@ -79,16 +61,20 @@ func newBrowser(t testing.TB) (*browser, *function) {
 
 func browserOf(t testing.TB, a *assembly.Assembly, of *cognito.Pools, issuer *apigateway.Issuer) *browser {
 	t.Helper()
-	jar := must.Get(cookiejar.New(nil))(t)
-	return &browser{t: t, cookies: jar, issuer: issuer, a: a, sends: func(r *http.Request) *http.Response {
-		w := httptest.NewRecorder()
-		of.Endpoints().ServeHTTP(w, r)
-		return w.Result()
+	return &browser{t: t, issuer: issuer, a: a, Client: http.Client{
+		Transport: direct{of.Endpoints()}, Jar: must.Get(cookiejar.New(nil))(t),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// RoundTrip makes the browser the transport of other clients.
-func (b *browser) RoundTrip(r *http.Request) (*http.Response, error) { return b.sends(r), nil }
+// direct hands requests to a handler, without a connection.
+type direct struct{ http.Handler }
+
+func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	d.ServeHTTP(w, r)
+	return w.Result(), nil
+}
 
 type answer struct {
 	status   int
@@ -99,16 +85,11 @@ type answer struct {
 
 func (b *browser) send(r *http.Request) answer {
 	b.t.Helper()
-	for _, cookie := range b.cookies.Cookies(r.URL) {
-		r.AddCookie(cookie)
-	}
-	got := b.sends(r)
-	b.cookies.SetCookies(r.URL, got.Cookies())
-	var body strings.Builder
-	must.OK(b.t, got.Write(&body))
-	_, text, _ := strings.Cut(body.String(), "\r\n\r\n")
+	r.RequestURI = "" // that of a server's request
+	got := must.Get(b.Do(r))(b.t)
+	text := must.Get(io.ReadAll(got.Body))(b.t)
 	location := must.Get(url.Parse(got.Header.Get("Location")))(b.t)
-	return answer{got.StatusCode, location, text, got.Header}
+	return answer{got.StatusCode, location, string(text), got.Header}
 }
 
 func (b *browser) get(target string) answer {
@@ -132,12 +113,16 @@ func (b *browser) query(changes map[string]string) string {
 	query := url.Values{"response_type": {"code"}, "client_id": {b.client("Page")}, "redirect_uri": {callback},
 		"scope": {"openid email"}, "state": {"s t"}, "nonce": {"n"}, "code_challenge_method": {"S256"},
 		"code_challenge": {oauth2.S256ChallengeFromVerifier(proof)}}
+	return "?" + changed(query, changes).Encode()
+}
+
+func changed(form url.Values, changes map[string]string) url.Values {
 	for name, value := range changes {
-		if query.Set(name, value); value == "" {
-			query.Del(name)
+		if form.Set(name, value); value == "" {
+			form.Del(name)
 		}
 	}
-	return "?" + query.Encode()
+	return form
 }
 
 var (
@@ -174,12 +159,7 @@ func (b *browser) exchange(code string, changes map[string]string) answer {
 	b.t.Helper()
 	form := url.Values{"grant_type": {"authorization_code"}, "client_id": {b.client("Page")}, "code": {code},
 		"redirect_uri": {callback}, "code_verifier": {proof}}
-	for name, value := range changes {
-		if form.Set(name, value); value == "" {
-			form.Del(name)
-		}
-	}
-	return b.post("/oauth2/token", form)
+	return b.post("/oauth2/token", changed(form, changes))
 }
 
 // tokens are those of an answer that has some.
@@ -213,7 +193,7 @@ func (b *browser) claims(token any) jwt.MapClaims {
 func TestOAuth2Client(t *testing.T) {
 	t.Parallel()
 	b, f := newBrowser(t)
-	ctx := context.WithValue(t.Context(), oauth2.HTTPClient, &http.Client{Transport: b})
+	ctx := context.WithValue(t.Context(), oauth2.HTTPClient, &http.Client{Transport: b.Transport})
 	config := oauth2.Config{ClientID: b.client("Page"), RedirectURL: callback, Scopes: []string{"openid", "email"},
 		Endpoint: oauth2.Endpoint{AuthURL: address + "/oauth2/authorize", TokenURL: address + "/oauth2/token",
 			AuthStyle: oauth2.AuthStyleInParams}}
@@ -344,8 +324,8 @@ func TestLoginRefuses(t *testing.T) {
 			t.Errorf("%s: got %d %s", name, got.status, got.body)
 		}
 	}
-	other := browserOf(t, b.a, nil, b.issuer)
-	other.sends = b.sends
+	other, _ := newBrowser(t)
+	other.Transport = b.Transport
 	for name, stranger := range map[string]func() answer{
 		"NoCookie":    func() answer { return other.fill(shown, "olga") },
 		"OtherCookie": func() answer { other.get("/login" + b.query(nil)); return other.fill(shown, "olga") },
@@ -654,7 +634,7 @@ func TestKeepSignedIn(t *testing.T) {
 	b = browserOf(t, b.a, former, b.issuer)
 	code := b.code(b.query(nil))
 	next.Keep(former)
-	b.sends = browserOf(t, b.a, next, b.issuer).sends
+	b.Transport = browserOf(t, b.a, next, b.issuer).Transport
 	tokens(t, b.exchange(code, nil))
 	b.code(b.query(nil))
 }

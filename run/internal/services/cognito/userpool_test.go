@@ -27,15 +27,7 @@ const permission = `"Action": "lambda:InvokeFunction", "FunctionName": {"Fn::Get
 // load loads a pool with a client of users, App, and one of programs, Job. Its function is greeter.
 func load(t testing.TB, permission string) *assembly.Assembly {
 	t.Helper()
-	return assemblytest.Load(t, `{
-		"Greeter": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "greeter"}},
-		"Permission": {"Type": "AWS::Lambda::Permission", "Properties": {`+permission+`}},
-		"Users": {"Type": "AWS::Cognito::UserPool", "Properties": {"LambdaConfig": {"PostConfirmation": {"Fn::GetAtt": ["Greeter", "Arn"]}}}},
-		"App": {"Type": "AWS::Cognito::UserPoolClient", "Properties": {"UserPoolId": {"Ref": "Users"}, "AllowedOAuthFlows": ["code"]}},
-		"Job": {"Type": "AWS::Cognito::UserPoolClient", "Properties": {"UserPoolId": {"Ref": "Users"}, "AllowedOAuthFlows": ["client_credentials"]}},
-		"Others": {"Type": "AWS::Cognito::UserPool", "Properties": {"LambdaConfig": {
-			"PreSignUp": {"Fn::GetAtt": ["Greeter", "Arn"]}, "PostConfirmation": "arn:aws:lambda:us-east-1:000000000000:function:elsewhere"}}},
-		"Plain": {"Type": "AWS::Cognito::UserPool"}}`)
+	return assemblytest.LoadFile(t, "testdata/pool.json", `"PERMISSION": 0`, permission)
 }
 
 func refOf(a *assembly.Assembly, id string) string { return a.Stacks[0].ByLogicalID(id).Ref }

@@ -22,11 +22,7 @@ import (
 )
 
 // sessions has a sort key, an index and a time to live. The engine's own deletion fails on such tables.
-const sessions = `"Sessions": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "sessions", "BillingMode": "PAY_PER_REQUEST",
-  "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}, {"AttributeName": "part", "AttributeType": "N"}, {"AttributeName": "status", "AttributeType": "S"}],
-  "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}, {"AttributeName": "part", "KeyType": "RANGE"}],
-  "GlobalSecondaryIndexes": [{"IndexName": "by-status", "KeySchema": [{"AttributeName": "status", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}}],
-  "StreamSpecification": {"StreamViewType": "NEW_AND_OLD_IMAGES"}, "TimeToLiveSpecification": {"AttributeName": "ttl", "Enabled": true}}}`
+var sessions = `"Sessions": ` + enginetest.Sessions
 
 func ids(t testing.TB, client *dynamodb.Client, index *string) (found []string) {
 	t.Helper()

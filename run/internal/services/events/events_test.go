@@ -51,24 +51,9 @@ func (f *functions) InvokeAsync(_ context.Context, _ string, payload []byte) (st
 
 const (
 	account = "000000000000"
-	// surroundings are a bus, a function, two queues, what lets any rule reach these, and the role of the function
-	// asker.
-	surroundings = `"Bus": {"Type": "AWS::Events::EventBus", "Properties": {"Name": "own"}},
-		"Worker": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "worker"}},
-		"WorkerPermission": {"Type": "AWS::Lambda::Permission", "Properties": {"Action": "lambda:InvokeFunction",
-			"FunctionName": {"Ref": "Worker"}, "Principal": "events.amazonaws.com"}},
-		"Inbox": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "inbox"}},
-		"Dead": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "dead"}},
-		"QueuePolicy": {"Type": "AWS::SQS::QueuePolicy", "Properties": {"Queues": [{"Ref": "Inbox"}, {"Ref": "Dead"}],
-			"PolicyDocument": {"Statement": {"Effect": "Allow", "Principal": {"Service": "events.amazonaws.com"},
-				"Action": "sqs:SendMessage", "Resource": "*"}}}},
-		"Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "asker", "Policies": [{"PolicyName": "puts",
-			"PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "events:PutEvents", "Resource": [
-				{"Fn::GetAtt": ["Bus", "Arn"]}, "arn:aws:events:us-east-1:000000000000:event-bus/default",
-				"arn:aws:events:us-east-1:000000000000:event-bus/gone"]}]}}]}}`
-	worker = `{"Id": "worker", "Arn": {"Fn::GetAtt": ["Worker", "Arn"]}`
-	inbox  = `{"Id": "inbox", "Arn": {"Fn::GetAtt": ["Inbox", "Arn"]}`
-	asked  = `{"Source": "platform", "DetailType": "Asked", "EventBusName": "own", "Detail": "{\"id\": \"q1\", \"size\": 7, \"text\": \"<a> & \\\"b\\\"\", \"tags\": [\"x\", \"y\"], \"by\": {\"name\": \"Dora\"}}"}`
+	worker  = `{"Id": "worker", "Arn": {"Fn::GetAtt": ["Worker", "Arn"]}`
+	inbox   = `{"Id": "inbox", "Arn": {"Fn::GetAtt": ["Inbox", "Arn"]}`
+	asked   = `{"Source": "platform", "DetailType": "Asked", "EventBusName": "own", "Detail": "{\"id\": \"q1\", \"size\": 7, \"text\": \"<a> & \\\"b\\\"\", \"tags\": [\"x\", \"y\"], \"by\": {\"name\": \"Dora\"}}"}`
 )
 
 // rule is a rule on the bus own with one target.
@@ -85,10 +70,11 @@ type fixture struct {
 	slept     []time.Duration
 }
 
-// start serves the resources beside the surroundings.
+// start serves the resources beside those of testdata/surroundings.json: a bus, a function, two queues, what lets any
+// rule reach these, and the role of the function asker.
 func start(t *testing.T, resources string, change ...func(*events.Options)) *fixture {
 	t.Helper()
-	a := assemblytest.Load(t, "{"+surroundings+resources+"}")
+	a := assemblytest.LoadFile(t, "testdata/surroundings.json", "RESOURCES", resources)
 	f := &fixture{functions: &functions{}, queues: sqs.New()}
 	apply := must.Get(f.queues.Prepare(a))(t)
 	apply()
@@ -529,7 +515,7 @@ func TestHistory(t *testing.T) {
 func TestRead(t *testing.T) {
 	t.Parallel()
 	read := func(resources string) (*events.Rules, error) {
-		return events.Read(assemblytest.Load(t, "{"+surroundings+","+resources+"}"))
+		return events.Read(assemblytest.LoadFile(t, "testdata/surroundings.json", "RESOURCES", ","+resources))
 	}
 	const topic = `{"Id": "topic", "Arn": "arn:aws:sns:us-east-1:000000000000:topic"}`
 	for name, test := range map[string]struct {

@@ -2,7 +2,6 @@ package s3_test
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/objects"
 	endpoint "github.com/onesynth-cdk/onesynth/run/internal/aws"
+	"github.com/onesynth-cdk/onesynth/run/internal/aws/awstest"
 	"github.com/onesynth-cdk/onesynth/run/internal/cloud/assembly/assemblytest"
 	buckets "github.com/onesynth-cdk/onesynth/run/internal/services/s3"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -27,24 +27,10 @@ func openLake(t *testing.T, f *s3Fixture) *objects.Bucket {
 	t.Helper()
 	b := must.Get(objects.Open(kit.Environment{
 		AWS: aws.Config{Region: "us-east-1", BaseEndpoint: &f.url,
-			Credentials: credentials.NewStaticCredentialsProvider("WRITERKEY", endpoint.Secret, "")},
+			Credentials: credentials.NewStaticCredentialsProvider(awstest.AccessKey, endpoint.Secret, "")},
 		Getenv: func(string) string { return "lake" },
 	}, schema.Bucket{Variable: "FILES_BUCKET"}))(t)
 	return b
-}
-
-// do sends a signed request with another body, method or headers, and returns the status, the text and the headers.
-func do(t *testing.T, method, url, body string, headers map[string]string) (int, string, http.Header) {
-	t.Helper()
-	request := must.Get(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
-	for name, value := range headers {
-		request.Header.Set(name, value)
-	}
-	request.Close = true // the end of another test's server closes what http.DefaultClient keeps
-	response := must.Get(http.DefaultClient.Do(request))(t)
-	defer response.Body.Close()
-	text := must.Get(io.ReadAll(response.Body))(t)
-	return response.StatusCode, string(text), response.Header
 }
 
 // Callers upload and download by URLs that the function has signed: what it has bounded, and what its role allows.
@@ -61,17 +47,17 @@ func TestPresigned(t *testing.T) {
 	download := must.Get(b.Download(t.Context(), "in/größe 1", "größe.txt", 0))(t)
 	forbidden := must.Get(b.Upload(t.Context(), "out/1", "text/plain", 5, limits))(t)
 	const differs = "SignatureDoesNotMatch"
-	plain := map[string]string{"Content-Type": "text/plain"}
+	plain := http.Header{"Content-Type": {"text/plain"}}
 	later := strings.Replace(upload.URL, "X-Amz-Expires=300", "X-Amz-Expires=3000", 1)
 	old, _, _ := strings.Cut(upload.URL, "X-Amz-Date=")
 	old += "X-Amz-Date=20200101T000000Z&X-Amz-Expires=300&X-Amz-SignedHeaders=host&X-Amz-Signature=x"
 	for name, test := range map[string]struct {
 		method, url, body string
-		headers           map[string]string
+		header            http.Header
 		status            int
 		says              string
 	}{
-		"ErrType":    {"PUT", upload.URL, "hello", map[string]string{"Content-Type": "text/html"}, 403, differs},
+		"ErrType":    {"PUT", upload.URL, "hello", http.Header{"Content-Type": {"text/html"}}, 403, differs},
 		"ErrSize":    {"PUT", upload.URL, "hello, world", plain, 403, differs},
 		"ErrMethod":  {"DELETE", upload.URL, "", nil, 403, differs},
 		"ErrKey":     {"PUT", strings.Replace(upload.URL, "/in/", "/in/in/", 1), "hello", plain, 403, differs},
@@ -80,21 +66,22 @@ func TestPresigned(t *testing.T) {
 		"ErrForever": {"PUT", strings.Replace(upload.URL, "X-Amz-Expires=300", "X-Amz-Expires=700000", 1), "hello",
 			plain, 400, "1 to 604800"},
 		"ErrRole": {"PUT", forbidden.URL, "hello", plain, 403, "not authorized to perform: s3:PutObject"},
-		"ErrService": {"GET", f.url + "/?X-Amz-Credential=WRITERKEY%2F20200101%2Fus-east-1%2Fsqs%2Faws4_request", "",
+		"ErrService": {"GET", f.url + "/?X-Amz-Credential=ASKERKEY%2F20200101%2Fus-east-1%2Fsqs%2Faws4_request", "",
 			nil, 400, "Request is missing Authentication Token"},
 	} {
-		if status, text, _ := do(t, test.method, test.url, test.body, test.headers); status != test.status ||
-			!strings.Contains(text, test.says) {
-			t.Errorf("%s: got %d %s, want %d %s", name, status, text, test.status, test.says)
+		if response, text, err := awstest.Exchange(t, test.method, test.url, test.body, test.header); err != nil ||
+			response.StatusCode != test.status || !strings.Contains(text, test.says) {
+			t.Errorf("%s: got %v %s, %v, want %d %s", name, response, text, err, test.status, test.says)
 		}
 	}
-	if status, text, _ := do(t, "PUT", upload.URL, "hello", plain); status != 200 {
-		t.Fatalf("upload: got %d %s", status, text)
+	if response, text, err := awstest.Exchange(t, "PUT", upload.URL, "hello", plain); err != nil ||
+		response.StatusCode != 200 {
+		t.Fatalf("upload: got %v %s, %v", response, text, err)
 	}
-	status, text, header := do(t, "GET", download.URL, "", nil)
-	if status != 200 || text != "hello" ||
-		!strings.HasPrefix(header.Get("Content-Disposition"), "attachment; filename") {
-		t.Errorf("download: got %d %s %v", status, text, header)
+	response, text, err := awstest.Exchange(t, "GET", download.URL, "", nil)
+	if err != nil || response.StatusCode != 200 || text != "hello" ||
+		!strings.HasPrefix(response.Header.Get("Content-Disposition"), "attachment; filename") {
+		t.Errorf("download: got %v %s, %v", response, text, err)
 	}
 }
 

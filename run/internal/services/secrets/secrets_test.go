@@ -18,16 +18,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/internal/services/secrets"
 )
 
-const resources = `{
-  "Plain": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "plain", "GenerateSecretString": {}}},
-  "Shaped": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "shaped", "GenerateSecretString": {"SecretStringTemplate": "{\"user\":\"x\"}",
-    "GenerateStringKey": "password", "PasswordLength": 12, "ExcludePunctuation": true, "ExcludeCharacters": "0Oo"}}},
-  "Account": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "account", "GenerateSecretString": {"SecretStringTemplate": "{\"type\":\"service_account\",\"project_id\":\"p\"}", "GenerateStringKey": "private_key"}}},
-  "Empty": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "empty"}},
-  "Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "reader"}},
-  "Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": STATEMENTS}}}
-}`
-
 const everything = `[{"Effect": "Allow", "Action": "*", "Resource": "*"}]`
 
 type fixture struct {
@@ -38,7 +28,7 @@ type fixture struct {
 // start serves the secrets to a function. The statements are its role's.
 func start(t *testing.T, statements string, options secrets.Options) *fixture {
 	t.Helper()
-	loaded := assemblytest.Load(t, strings.Replace(resources, "STATEMENTS", statements, 1))
+	loaded := assemblytest.LoadFile(t, "testdata/resources.json", "STATEMENTS", statements)
 	store := must.Get(secrets.New(options))(t)
 	return &fixture{loaded, secretsmanager.NewFromConfig(awstest.Serve(t, "secretsmanager", store, loaded))}
 }

@@ -14,14 +14,6 @@ import (
 	queues "github.com/onesynth-cdk/onesynth/run/internal/services/sqs"
 )
 
-const resources = `{
-  "Failed": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "failed"}},
-  "Work": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "work",
-    "RedrivePolicy": {"deadLetterTargetArn": {"Fn::GetAtt": ["Failed", "Arn"]}, "maxReceiveCount": 2}}},
-  "Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "reader"}},
-  "Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "sqs:*", "Resource": "*"}]}}}
-}`
-
 type fixture struct {
 	service *queues.Service
 	client  *sqs.Client
@@ -32,7 +24,7 @@ type fixture struct {
 func start(t *testing.T) *fixture {
 	t.Helper()
 	service := queues.New()
-	config := awstest.Serve(t, "sqs", service, assemblytest.Load(t, resources))
+	config := awstest.Serve(t, "sqs", service, assemblytest.LoadFile(t, "testdata/resources.json"))
 	return &fixture{service, sqs.NewFromConfig(config), *config.BaseEndpoint}
 }
 

@@ -15,25 +15,15 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/internal/services/ssm"
 )
 
-const parameters = `{
-  "Url": {"Type": "AWS::SSM::Parameter", "Properties": {"Name": "/company/ask/url", "Type": "String", "Value": "https://ask"}},
-  "Tags": {"Type": "AWS::SSM::Parameter", "Properties": {"Name": "/company/ask/deep/tags", "Type": "StringList", "Value": "a,b"}},
-  "Owner": {"Type": "AWS::SSM::Parameter", "Properties": {"Name": "owner", "Type": "String", "Value": "platform"}},
-  "Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "reader", "Policies": [{"PolicyName": "p", "PolicyDocument": {"Statement": STATEMENTS}}]}}
-}`
-
 // ask makes a request as SDKs do (AWS JSON 1.1), and returns the answer's status and body.
 func ask(t *testing.T, url, operation, input string) (int, map[string]any) {
 	t.Helper()
-	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(input)))(t)
-	request.Header.Set("Content-Type", "application/x-amz-json-1.1")
-	request.Header.Set("X-Amz-Target", "AmazonSSM."+operation)
-	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+awstest.AccessKey+
-		"/20260101/us-east-1/ssm/aws4_request, SignedHeaders=host, Signature=0")
-	response := must.Get(http.DefaultClient.Do(request))(t)
-	defer response.Body.Close()
+	response, text, err := awstest.Exchange(t, http.MethodPost, url, input, http.Header{
+		"Content-Type": {"application/x-amz-json-1.1"}, "X-Amz-Target": {"AmazonSSM." + operation},
+		"Authorization": {awstest.Signed(awstest.AccessKey, "us-east-1", "ssm")}})
+	must.OK(t, err)
 	var body map[string]any
-	if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
+	if err := json.Unmarshal([]byte(text), &body); err != nil {
 		t.Fatalf("%s: %v", operation, err)
 	}
 	return response.StatusCode, body
@@ -89,7 +79,7 @@ func TestParameters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			loaded := assemblytest.Load(t, strings.Replace(parameters, "STATEMENTS", test.statements, 1))
+			loaded := assemblytest.LoadFile(t, "testdata/parameters.json", "STATEMENTS", test.statements)
 			config := awstest.Serve(t, "ssm", ssm.New(map[string]string{"/company/vpc": "vpc-1"}), loaded)
 			status, answer := ask(t, *config.BaseEndpoint, test.operation, test.input)
 			if diff := cmp.Diff(test.want, summary(answer)); diff != "" {
