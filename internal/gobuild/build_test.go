@@ -35,20 +35,11 @@ func skipShort(t *testing.T) {
 	}
 }
 
-// handlersModule writes a Go module with the handlers "hello" and "bye", which share a
-// package, and returns its folder.
+// handlersModule copies a Go module with the handlers "hello" and "bye", which share a package, and returns its folder.
 func handlersModule(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	write(t, folder, "go.mod", "module example.com/handlers\n\ngo 1.24\n")
-	write(t, folder, "greeting/greeting.go", "package greeting\n\nimport \"example.com/handlers/words\"\n\nfunc "+
-		"Of(name string) string { return words.All() + name }\n")
-	write(t, folder, "words/words.go", "package words\n\n//go:noinline\nfunc All() string { return \"greetings \" }\n")
-	for _, name := range []string{"hello", "bye"} {
-		write(t, folder, name+"/main.go", fmt.Sprintf(
-			"package main\n\nimport \"example.com/handlers/greeting\"\n\nfunc main() { println(greeting.Of(%q)) }\n",
-			name))
-	}
+	must.OK(t, os.CopyFS(folder, os.DirFS("testdata/handlers")))
 	return folder
 }
 
@@ -214,16 +205,9 @@ func spy(t *testing.T) (subcommands func() string) {
 	real := must.Get(exec.LookPath("go"))(t)
 	folder := t.TempDir()
 	notes := filepath.Join(folder, "notes")
-	script := fmt.Sprintf(`#!/bin/sh
-echo "$1" >> '%[1]s'
-[ "$1" = build ] || exec '%[2]s' "$@"
-shift
-'%[2]s' build -x "$@" 2> '%[1]s'.$$
-status=$?
-sed -n 's|.*/link -o .*|link|p' '%[1]s'.$$ >> '%[1]s'
-exit $status
-`, notes, real)
-	must.OK(t, os.WriteFile(filepath.Join(folder, "go"), []byte(script), 0o755))
+	must.OK(t, os.WriteFile(filepath.Join(folder, "go"), must.Get(os.ReadFile("testdata/spy.sh"))(t), 0o755))
+	t.Setenv("SPY_NOTES", notes)
+	t.Setenv("SPY_GO", real)
 	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return func() string {
 		content := must.Get(os.ReadFile(notes))(t)

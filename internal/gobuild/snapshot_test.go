@@ -40,21 +40,21 @@ func TestSnapshotWhileSaving(t *testing.T) {
 			t.Errorf("the program prints %s, %v; want %s", got, err, want)
 		}
 	}
-	save(t, shared, text("first"))
-	save(t, saved, text("second"))
+	write(t, "", shared, text("first"))
+	write(t, "", saved, text("second"))
 	prints("first")
 	prints("second")
-	save(t, shared, text("first"))
+	write(t, "", shared, text("first"))
 	prints("first")
 
 	// A build for a deployment takes a snapshot of its own.
-	save(t, shared, text("third"))
-	save(t, saved, text("fourth"))
+	write(t, "", shared, text("third"))
+	write(t, "", saved, text("fourth"))
 	of := Source{Module: "example.com/m", From: []string{folder}, Packages: []string{"a"},
 		Flags: append(Flags(), "-toolexec="+tool)}
 	must.Get(buildAgain(t, of))(t)
 	prints("fourth")
-	save(t, shared, text("third"))
+	write(t, "", shared, text("third"))
 	prints("third")
 }
 
@@ -81,10 +81,10 @@ func TestSnapshot(t *testing.T) {
 	}
 	first := must.Get(build())(t)
 	for path, content := range files {
-		save(t, path, string(content))
+		write(t, "", path, string(content))
 	}
 	// A comment makes the toolchain compile again, and changes no binary.
-	save(t, name("shared/shared.go"), string(files[name("shared/shared.go")])+"// not in the snapshot\n")
+	write(t, "", name("shared/shared.go"), string(files[name("shared/shared.go")])+"// not in the snapshot\n")
 	of := must.Get(buildAgain(t, Source{Module: "example.com/m", From: []string{folder}, Packages: []string{"a",
 		"b"}}))(t)
 	if first["a"].Hash != of["a"].Hash || first["b"].Hash != of["b"].Hash {

@@ -56,21 +56,8 @@ example.com/b/sub
 // folder, or as all are in an importer's.
 func vendoredTree(t *testing.T, folder, library string) {
 	t.Helper()
-	for name, content := range map[string]string{
-		"example.com/a/a.go": "package a\n\nimport \"example.com/a/nested\"\n\nfunc A() string { " +
-			"return \"a\" + nested.N() }\n",
-		"example.com/a/nested/nested.go": "package nested\n\n//go:noinline\nfunc N() string { panic(\"nested\") }\n",
-		"example.com/b/sub/sub.go":       "package sub\n\nimport _ \"embed\"\n\n//go:embed b.txt\nvar B string\n",
-		"example.com/b/sub/b.txt":        "b",
-		library + "/lambdas/hello/main.go": "package main\n\nimport " +
-			"(\n\t\"example.com/a\"\n\t\"example.com/b/sub\"\n\t\"example.com/library/schema\"\n)\n\nfunc main() { " +
-			"println(a.A(), sub.B, schema.S()) }\n",
-		library +
-			"/schema/schema.go": "package schema\n\n//go:noinline\nfunc S() string { panic(\"schema\") }\n",
-		library + "/constructs/construct.go": "package constructs\n",
-	} {
-		write(t, folder, name, content)
-	}
+	must.OK(t, os.CopyFS(folder, os.DirFS("testdata/vendored")))
+	must.OK(t, os.CopyFS(filepath.Join(folder, library), os.DirFS("testdata/library")))
 }
 
 // A vendored library is built as its own module with the same versions is.

@@ -18,24 +18,10 @@ import (
 func workshop(t *testing.T) (shop *Workshop, folder string) {
 	t.Helper()
 	folder = must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
-	for name, text := range map[string]string{
-		"go.mod":           "module example.com/m\n\ngo 1.26\n",
-		"shared/shared.go": "package shared\n\nfunc Text() string { return \"x\" }\n",
-		"a/main.go": "package main\n\nimport \"example.com/m/shared\"\n\nfunc main() { println(shared.Text()) " +
-			"}\n",
-		"b/main.go": "package main\n\nimport \"example.com/m/shared\"\n\nfunc main() { println(shared.Text()) }\n",
-	} {
-		save(t, filepath.Join(folder, name), text)
-	}
+	must.OK(t, os.CopyFS(folder, os.DirFS("testdata/workshop")))
 	shop = must.Get(OpenWorkshop(t.Context(), Source{Module: "example.com/m", From: []string{folder},
 		Packages: []string{"a", "b"}}, t.TempDir()))(t)
 	return shop, folder
-}
-
-func save(t *testing.T, name, text string) {
-	t.Helper()
-	must.OK(t, os.MkdirAll(filepath.Dir(name), 0o755))
-	must.OK(t, os.WriteFile(name, []byte(text), 0o600))
 }
 
 func TestWorkshop(t *testing.T) {
@@ -62,7 +48,7 @@ func TestWorkshop(t *testing.T) {
 	if built, err := Build(t.Context(), of, Host()); err != nil || built["a"].Hash != first["a"].Hash {
 		t.Errorf("got %v, %v, and by the workshop %v", built, err, first)
 	}
-	save(t, filepath.Join(folder, "b", "main.go"), "package main\n\nfunc main() { println(1) }\n")
+	write(t, folder, "b/main.go", "package main\n\nfunc main() { println(1) }\n")
 	of.former = filepath.Join(t.TempDir(), "former.json")
 	must.OK(t, WriteFormer(of.former, shop))
 	if former, err := buildAgain(t, of); err != nil || former["b"].Hash != first["b"].Hash {
@@ -100,14 +86,14 @@ func TestWorkshopSameName(t *testing.T) {
 	t.Parallel()
 	_, folder := workshop(t)
 	of := Source{Module: "example.com/m", From: []string{folder}, Packages: []string{"a", "x/a"}}
-	save(t, filepath.Join(folder, "x", "a", "main.go"), "package main\n\nfunc main() { missing() }\n")
+	write(t, folder, "x/a/main.go", "package main\n\nfunc main() { missing() }\n")
 	shop := must.Get(OpenWorkshop(t.Context(), of, t.TempDir()))(t)
 	var failure *CompileError
 	inPart, err := shop.Build(t.Context(), of.Packages, nil)
 	if !errors.As(err, &failure) || inPart["a"].Hash == "" || inPart["x/a"].Hash != "" {
 		t.Errorf("got %v, %v, want a alone, and why x/a is not there", inPart, err)
 	}
-	save(t, filepath.Join(folder, "x", "a", "main.go"), "package main\n\nfunc main() { println(1) }\n")
+	write(t, folder, "x/a/main.go", "package main\n\nfunc main() { println(1) }\n")
 	alone := must.Get(shop.Build(t.Context(), []string{"x/a"}, nil))(t)
 	both, err := shop.Build(t.Context(), of.Packages, nil)
 	if err != nil || both["a"] != inPart["a"] || both["x/a"] != alone["x/a"] || alone["x/a"].Hash == both["a"].Hash {
@@ -120,7 +106,7 @@ func TestWorkshopInPart(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	shop, folder := workshop(t)
-	save(t, filepath.Join(folder, "a", "main.go"), "package main\n\nfunc main() { missing() }\n")
+	write(t, folder, "a/main.go", "package main\n\nfunc main() { missing() }\n")
 	var failure *CompileError
 	built, err := shop.Build(t.Context(), []string{"a", "b"}, nil)
 	if !errors.As(err, &failure) || built["b"].Hash == "" {
@@ -139,11 +125,11 @@ func TestProgram(t *testing.T) {
 	if _, again, err := Program(t.Context(), of, nil); err != nil || again != first {
 		t.Errorf("got %s, %v; want %s", again, err, first)
 	}
-	save(t, filepath.Join(folder, "shared", "shared.go"), "package shared\n\nfunc Text() string { return \"y\" }\n")
+	write(t, folder, "shared/shared.go", "package shared\n\nfunc Text() string { return \"y\" }\n")
 	if other, changed, err := Program(t.Context(), of, nil); err != nil || changed == first || other != name {
 		t.Errorf("got %s %s, %v", other, changed, err)
 	}
-	save(t, filepath.Join(folder, "a", "main.go"), "package main\n\nfunc main() { missing() }\n")
+	write(t, folder, "a/main.go", "package main\n\nfunc main() { missing() }\n")
 	var failure *CompileError
 	if _, _, err := Program(t.Context(), of, nil); !errors.As(err, &failure) {
 		t.Errorf("got %v", err)
@@ -153,7 +139,7 @@ func TestProgram(t *testing.T) {
 func TestWorkshopErrors(t *testing.T) {
 	t.Parallel()
 	shop, folder := workshop(t)
-	save(t, filepath.Join(folder, "shared", "shared.go"), "package shared\n\nfunc Text() string { return 1 }\n")
+	write(t, folder, "shared/shared.go", "package shared\n\nfunc Text() string { return 1 }\n")
 	_, err := shop.Build(t.Context(), []string{"a"}, nil)
 	var failure *CompileError
 	if !errors.As(err, &failure) {

@@ -1,0 +1,5 @@
+package main
+
+import "example.com/handlers/greeting"
+
+func main() { println(greeting.Of("bye")) }

@@ -1,0 +1,4 @@
+package words
+
+//go:noinline
+func All() string { return "greetings " }

@@ -1,0 +1,4 @@
+package schema
+
+//go:noinline
+func S() string { panic("schema") }

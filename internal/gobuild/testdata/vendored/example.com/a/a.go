@@ -1,0 +1,5 @@
+package a
+
+import "example.com/a/nested"
+
+func A() string { return "a" + nested.N() }

@@ -1,0 +1,4 @@
+package nested
+
+//go:noinline
+func N() string { panic("nested") }

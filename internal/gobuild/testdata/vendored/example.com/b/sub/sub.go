@@ -1,0 +1,6 @@
+package sub
+
+import _ "embed"
+
+//go:embed b.txt
+var B string

@@ -1,0 +1,5 @@
+package main
+
+import "example.com/m/shared"
+
+func main() { println(shared.Text()) }

@@ -1,0 +1,3 @@
+package shared
+
+func Text() string { return "x" }
