@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -31,6 +30,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	askahumanplatform "github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	localrun "github.com/onesynth-cdk/onesynth/run"
+	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
@@ -227,14 +227,14 @@ func TestApps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var said recorder
+			said := &wait.Output{}
 			runner := must.Get(start(t, localrun.Options{
 				Assembly: filepath.Join(folder, test.assembly), Stacks: test.stacks,
-				NoSchedules: true, Log: io.MultiWriter(t.Output(), &said)}))(t)
+				NoSchedules: true, Log: io.MultiWriter(t.Output(), said)}))(t)
 			defer runner.Close()
 			if test.says != "" && strings.Count(said.String(), test.says) != 1 ||
 				test.says == "" && strings.Contains(said.String(), "without effect") {
-				t.Errorf("the run says\n%swant %q once", &said, test.says)
+				t.Errorf("the run says\n%swant %q once", said, test.says)
 			}
 			for _, stack := range test.asks {
 				checkAnswers(t, runner.URL(stack))
@@ -244,22 +244,4 @@ func TestApps(t *testing.T) {
 			}
 		})
 	}
-}
-
-// recorder keeps what a run prints. It is safe for concurrent use.
-type recorder struct {
-	mutex sync.Mutex
-	text  strings.Builder
-}
-
-func (r *recorder) Write(p []byte) (int, error) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	return r.text.Write(p)
-}
-
-func (r *recorder) String() string {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	return r.text.String()
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -27,6 +26,8 @@ import (
 	askahumanplatform "github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	localrun "github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
+	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/client"
 	"github.com/onesynth-cdk/onesynth/tools/release/importertest"
 )
 
@@ -224,35 +225,23 @@ const newQuestion = `{"prompt":"Should error messages apologise to people?","typ
 
 // checkAnswers asks a question, answers it, and reads the result.
 func checkAnswers(t *testing.T, url string) {
-	agent := http.Header{"X-Agent-Id": {"agent"}, "Content-Type": {"application/json"}}
-	person := http.Header{"X-Fingerprint": {"alice"}, "Content-Type": {"application/json"}}
-	var question struct {
-		QuestionID string `json:"question_id"`
-		Status     string
-		Responses  []struct{ Answer string }
+	agent := &client.Client{URL: url, Header: http.Header{"X-Agent-Id": {"agent"}}}
+	person := &client.Client{URL: url, Header: http.Header{"X-Fingerprint": {"alice"}}}
+	asked := must.Get(client.Call(t.Context(), agent, askahumanplatform.AskQuestion, askahumanplatform.AskParams{},
+		askahumanplatform.Ask{Prompt: "Should error messages apologise to people?", Type: askahumanplatform.TypeText,
+			MinResponses: new(1)}))(t)
+	must.Get(client.Call(t.Context(), person, askahumanplatform.AnswerQuestion, askahumanplatform.ZoneParams{},
+		askahumanplatform.Answer{QuestionID: asked.Value.QuestionID, Text: new("Only if it is our fault.")}))(t)
+	read := must.Get(client.Call(t.Context(), agent, askahumanplatform.ReadQuestionAtOnce,
+		askahumanplatform.QuestionParams{ID: asked.Value.QuestionID}, schema.None{}))(t)
+	if of := read.Value; of.Status != askahumanplatform.StatusClosed || len(of.Responses) != 1 ||
+		askahumanplatform.Or(of.Responses[0].Answer, "") != "Only if it is our fault." {
+		t.Errorf("question: got %v, want it closed with the answer", read)
 	}
-	read := func(body string, into any) {
-		t.Helper()
-		if err := json.Unmarshal([]byte(body), into); err != nil {
-			t.Fatalf("got %s: %v", body, err)
-		}
-	}
-	read(importertest.Send(t, http.MethodPost, url+"/agent/questions", agent, newQuestion, http.StatusCreated),
-		&question)
-	answer := fmt.Sprintf(`{"question_id":%q,"answer":"Only if it is our fault."}`, question.QuestionID)
-	importertest.Send(t, http.MethodPost, url+"/human/responses", person, answer, http.StatusCreated)
-	read(importertest.Send(t, http.MethodGet, url+"/agent/questions/"+question.QuestionID, agent, "", http.StatusOK),
-		&question)
-	if question.Status != "CLOSED" || len(question.Responses) != 1 ||
-		question.Responses[0].Answer != "Only if it is our fault." {
-		t.Errorf("question: got %+v, want it closed with the answer", question)
-	}
-	var stats struct {
-		TotalAnswers int `json:"total_answers"`
-	}
-	read(importertest.Send(t, http.MethodGet, url+"/human/stats", person, "", http.StatusOK), &stats)
-	if stats.TotalAnswers != 1 {
-		t.Errorf("stats: got %+v, want one answer", stats)
+	stats := must.Get(client.Call(t.Context(), person, askahumanplatform.ReadStats, askahumanplatform.ZoneParams{},
+		schema.None{}))(t)
+	if stats.Value.TotalAnswers != 1 {
+		t.Errorf("stats: got %v, want one answer", stats)
 	}
 }
 
