@@ -2,12 +2,9 @@
 package constructs
 
 import (
-	"encoding/json"
-	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -42,52 +39,25 @@ func listed(t *testing.T) []string {
 	return names
 }
 
-// dependencies returns the import path of every package that the packages of the
-// pattern need, tests not counted, by package of this module.
-func dependencies(t *testing.T, pattern string) map[string][]string {
-	t.Helper()
-	all := map[string][]string{}
-	for _, p := range list(t, pattern) {
-		all[p.ImportPath] = p.Deps
-	}
-	return all
-}
-
-// listing is a package as "go list" describes it.
+// listing is a package as "go list" describes it. Deps are the import paths of all packages that it needs, tests not
+// counted.
 type listing struct {
 	ImportPath    string
 	Imports, Deps []string
 }
 
 // list returns the packages of this module that "go list" lists with those arguments.
-func list(t *testing.T, arguments ...string) []listing {
+func list(t *testing.T, arguments ...string) (all []listing) {
 	t.Helper()
-	return listIn(t, "..", arguments...)
-}
-
-// listIn returns the packages that "go list" lists with those arguments in a folder.
-func listIn(t *testing.T, folder string, arguments ...string) (all []listing) {
-	t.Helper()
-	command := exec.Command("go", append([]string{"list", "-e", "-json=ImportPath,Imports,Deps"}, arguments...)...)
-	command.Dir = folder
-	output, err := command.Output()
-	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			t.Fatalf("go list %v: %s", arguments, exit.Stderr)
-		}
-		t.Fatal(err)
+	command := exec.Command("go", append([]string{"list", "-e", "-f",
+		"{{.ImportPath}}\t{{join .Imports \" \"}}\t{{join .Deps \" \"}}"}, arguments...)...)
+	command.Dir, command.Stderr = "..", t.Output()
+	output := must.Get(command.Output())(t)
+	for line := range strings.Lines(string(output)) {
+		fields := strings.Split(line, "\t")
+		all = append(all, listing{fields[0], strings.Fields(fields[1]), strings.Fields(fields[2])})
 	}
-	decoder := json.NewDecoder(strings.NewReader(string(output)))
-	for {
-		var p listing
-		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
-			return all
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, p)
-	}
+	return all
 }
 
 // startsProcesses says of each package of this module that starts processes for the tests of make test what makes Go
@@ -171,20 +141,6 @@ func TestLibraryKnowsNoRun(t *testing.T) {
 	}
 }
 
-// handlers returns the folders of the main packages below lambdas.
-func handlers(t *testing.T) []string {
-	t.Helper()
-	mains := must.Get(filepath.Glob(filepath.Join("..", "lambdas", "*", "*", "main.go")))(t)
-	var folders []string
-	for _, main := range mains {
-		folders = append(folders, strings.TrimPrefix(filepath.ToSlash(filepath.Dir(main)), "../"))
-	}
-	if len(folders) == 0 {
-		t.Fatal("no handlers in lambdas")
-	}
-	return folders
-}
-
 // foldersIn returns the folders right below those folders.
 func foldersIn(t *testing.T, folders ...string) []string {
 	t.Helper()
@@ -212,9 +168,8 @@ func TestDependencies(t *testing.T) {
 	costly := []string{"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53targets",
 		"github.com/aws/aws-cdk-go/awscdk/v2/awsschedulertargets"}
 	names := listed(t)
-	// The packages of the platforms, which the shared parts and other platforms must not know, and those of their list.
+	// The packages of the platforms, which the shared parts and other platforms must not know.
 	var platforms []string
-	list := []string{module + "internal/platforms"}
 	for _, name := range names {
 		platforms = append(platforms, module+"constructs/"+name, module+"lambdas/"+name, module+"platforms/"+name)
 	}
@@ -239,7 +194,7 @@ func TestDependencies(t *testing.T) {
 		{"lambdas", append([]string{module + "constructs", module + "internal/gobuild", module + "cmd",
 			module + "run"}, cdk...)},
 		{"constructs", append([]string{module + "lambdas", module + "run", module + "cmd"},
-			append(list, costly...)...)},
+			append([]string{module + "internal/platforms"}, costly...)...)},
 		// Without DuckDB, the command needs no C compiler, and is linked in a third of the time.
 		{"cmd/onesynth", append([]string{"github.com/duckdb/", module + "run/internal/lake/lakequery",
 			module + "constructs"}, cdk...)},
@@ -264,20 +219,18 @@ func TestDependencies(t *testing.T) {
 		}
 		tests = append(tests, test{folder, never})
 	}
-	for _, handler := range handlers(t) {
-		tests = append(tests, test{handler, []string{module + "run", module + "tools"}})
-	}
 	for _, test := range tests {
 		t.Run(test.part, func(t *testing.T) {
 			t.Parallel()
-			packages := dependencies(t, "./"+test.part+"/...")
+			packages := list(t, "./"+test.part+"/...")
 			if len(packages) == 0 {
 				t.Fatalf("no packages in %s", test.part)
 			}
-			for path, needed := range packages {
-				for _, need := range needed {
+			for _, p := range packages {
+				for _, need := range p.Deps {
 					// Packages of the part itself and their like below the same folder.
-					if need == path || strings.HasPrefix(need, module+test.part+"/") || need == module+test.part {
+					if need == p.ImportPath || need == module+test.part ||
+						strings.HasPrefix(need, module+test.part+"/") {
 						continue
 					}
 					// A construct needs what its contract needs.
@@ -289,7 +242,7 @@ func TestDependencies(t *testing.T) {
 					}
 					for _, never := range test.never {
 						if strings.HasPrefix(need+"$", never) {
-							t.Errorf("%s needs %s: %s must not know it", path, need, test.part)
+							t.Errorf("%s needs %s: %s must not know it", p.ImportPath, need, test.part)
 						}
 					}
 				}
@@ -317,12 +270,12 @@ func TestContracts(t *testing.T) {
 		if !slices.Contains(names, filepath.Base(folder)) {
 			continue
 		}
-		for path, needed := range dependencies(t, "./"+folder+"/...") {
-			for _, need := range needed {
+		for _, p := range list(t, "./"+folder+"/...") {
+			for _, need := range p.Deps {
 				outside := strings.HasPrefix(need, module) && !strings.HasPrefix(need, module+folder)
 				if outside && !slices.Contains(language, need) || strings.HasPrefix(need, "github.com/aws/") {
-					t.Errorf("%s needs %s: a contract needs, beside other modules than AWS's, no more than %v", path,
-						need, language)
+					t.Errorf("%s needs %s: a contract needs, beside other modules than AWS's, no more than %v",
+						p.ImportPath, need, language)
 				}
 			}
 		}
@@ -333,10 +286,10 @@ func TestContracts(t *testing.T) {
 // servers'.
 func TestSchemaIsValues(t *testing.T) {
 	t.Parallel()
-	for path, needed := range dependencies(t, "./schema") {
-		for _, need := range needed {
+	for _, p := range list(t, "./schema") {
+		for _, need := range p.Deps {
 			if need == "net/http" || strings.HasPrefix(need, "github.com/danielgtaylor/") {
-				t.Errorf("%s needs %s: package openapi, or the server, is for that", path, need)
+				t.Errorf("%s needs %s: package openapi, or the server, is for that", p.ImportPath, need)
 			}
 		}
 	}

@@ -269,26 +269,6 @@ func (t Template) Statements() []Statement {
 	return all
 }
 
-// Allowed returns what the default policy of a role or user allows, as sorted
-// lines of an action and a stable resource.
-func (t Template) Allowed(tb testing.TB, role string) []string {
-	tb.Helper()
-	var lines []string
-	policy, _ := t.One(tb, "AWS::IAM::Policy", role+"DefaultPolicy")
-	for _, s := range t.Statements() {
-		if s.Owner != policy || s.Effect != "Allow" {
-			continue
-		}
-		for _, a := range s.Actions {
-			for _, r := range s.Resources {
-				lines = append(lines, a+" "+Stable(r))
-			}
-		}
-	}
-	slices.Sort(lines)
-	return lines
-}
-
 // Case is a value, and the paths of its findings in their order.
 type Case[V any] = struct {
 	Props V
