@@ -163,7 +163,8 @@ func TestHistories(t *testing.T) {
 		shards := rapid.IntRange(1, 3).Draw(rt, "shards")
 		h := &history{
 			t: rt, shards: make([][]change, shards), done: make([]int, shards), last: make([]int, shards),
-			tasks: map[string]item{}, rows: map[string]map[string]any{}, users: map[string]bool{}, poison: map[string]string{},
+			tasks: map[string]item{}, rows: map[string]map[string]any{}, users: map[string]bool{},
+			poison: map[string]string{},
 		}
 		m := newMemory()
 		w, c := writerTo(t, m), compactorOf(t, m)

@@ -138,7 +138,8 @@ func (s *told) start(t *testing.T) *client.Client {
 		_, _ = io.WriteString(w, s.body)
 	}))
 	t.Cleanup(listener.Close)
-	return &client.Client{URL: listener.URL, HTTP: listener.Client(), Header: http.Header{"Authorization": {"Bearer a"}}}
+	return &client.Client{URL: listener.URL, HTTP: listener.Client(),
+		Header: http.Header{"Authorization": {"Bearer a"}}}
 }
 
 // An answer has the form of its status.

@@ -51,8 +51,8 @@ func newPlatform(t testing.TB, changes ...func(*platform)) *platform {
 	keys.Clock = p.world.Now
 	metrics := &kit.Metrics{Namespace: "Onesynth/askahuman", Writer: &p.metrics}
 	p.service.Ended = api.CountEnded(metrics)
-	options := api.Options{Metrics: metrics, RateLimiter: p.service.Limiter(), Log: slog.New(slog.NewJSONHandler(&p.log, nil)),
-		Clock: p.world.Now}
+	options := api.Options{Metrics: metrics, RateLimiter: p.service.Limiter(),
+		Log: slog.New(slog.NewJSONHandler(&p.log, nil)), Clock: p.world.Now}
 	p.agentAPI = &api.AgentAPI{
 		Service: p.service, Keys: keys, OpenAgents: true, Options: options,
 		Webhooks: &webhooks.Secrets{Key: webhookKey, DB: p.world.DB, Clock: p.world.Now},

@@ -38,8 +38,8 @@ type Tried struct {
 	Request string `json:"request,omitempty"`
 }
 
-// trying follows no redirects: the page shows them. Each request has its own connection: net/http does not repeat a POST
-// whose kept connection has ended.
+// trying follows no redirects: the page shows them. Each request has its own connection: net/http does not repeat a
+// POST whose kept connection has ended.
 var trying = &http.Client{Transport: &http.Transport{DisableKeepAlives: true},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 

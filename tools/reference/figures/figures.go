@@ -1,5 +1,5 @@
-// Package figures makes what the documents say of the templates: what platforms cost, what their alarms watch, and which
-// resources they have. The tests of internal/platforms, which synthesise the templates, compare the documents.
+// Package figures makes what the documents say of the templates: what platforms cost, what their alarms watch, and
+// which resources they have. The tests of internal/platforms, which synthesise the templates, compare the documents.
 package figures
 
 import (

@@ -110,8 +110,8 @@ type written struct {
 	entry Entry // without units
 }
 
-// writesOf returns the writes of a request; none of a read. The inputs of the client have their fields in common, and no
-// interface.
+// writesOf returns the writes of a request; none of a read. The inputs of the client have their fields in common, and
+// no interface.
 func (t *Tables) writesOf(r Request) (all []written) {
 	add := func(action schema.Action, input reflect.Value, inTransaction bool) {
 		w := written{table: *input.FieldByName("TableName").Interface().(*string), key: dynamo.Item{},
