@@ -111,7 +111,7 @@ func TestReadsPageToTheEnd(t *testing.T) {
 			ctx := t.Context()
 			tables := dynamotest.Open(t, askahuman.Platform().Database)
 			tables.Recorder.PageSize = 2
-			store := &Service{DB: tables.DB, Shards: shards}
+			store := &Service{DB: tables.DB, Shards: shards, Clock: func() time.Time { return start }}
 			const n = 11
 			want := map[string]time.Time{}
 			for i := range n {
@@ -143,9 +143,26 @@ func TestReadsPageToTheEnd(t *testing.T) {
 				}
 			}
 			for _, limit := range []int{1, 2, 3, 4, 20} {
-				check(fmt.Sprintf("feed, limit %d", limit), openPages(t, store, limit, start), true)
-				check(fmt.Sprintf("agent's questions, limit %d", limit),
-					agentPages(t, store, "agent", "", limit, start), true)
+				for what, list := range map[string]func(from string) ([]askahuman.Question, string, error){
+					"feed": func(from string) ([]askahuman.Question, string, error) {
+						return store.Feed(ctx, "reader", nil, limit, from)
+					},
+					"agent's questions": func(from string) ([]askahuman.Question, string, error) {
+						return store.agentQuestions(ctx, "agent", "", limit, from, start)
+					},
+				} {
+					var ids []string
+					for _, q := range dynamotest.Pages(t, func(from string) ([]askahuman.Question, string, error) {
+						page, next, err := list(from)
+						if len(page) > limit || next != "" && len(page) == 0 {
+							t.Errorf("%s: a page of %d has %d questions, and the cursor %q", what, limit, len(page), next)
+						}
+						return page, next, err
+					}) {
+						ids = append(ids, q.ID)
+					}
+					check(fmt.Sprintf("%s, limit %d", what, limit), ids, true)
+				}
 			}
 			for what, list := range map[string]iter.Seq2[string, error]{"due questions": store.dueQuestions(ctx, start),
 				"overdue questions": store.overdueQuestions(ctx, start.Add(askahuman.MaxTimeout))} {

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema/wire"
@@ -85,44 +84,6 @@ func TestCreateQuestionLostPlaces(t *testing.T) {
 	// All that is left of a day without marks and of the retention after it.
 	later := ten.Add(2 * (askahuman.MaxTimeout + askahuman.KeepExpired))
 	mustCreate(t, s, questionAt("agent", later), questionAt("agent", later))
-}
-
-// agentPages reads all of an agent's questions page by page.
-func agentPages(t *testing.T, s *Service, agentID string, status askahuman.Status, limit int,
-	now time.Time) (all []string) {
-	t.Helper()
-	for _, q := range dynamotest.Pages(t, func(from string) ([]askahuman.Question, string, error) {
-		page, next, err := s.agentQuestions(t.Context(), agentID, status, limit, from, now)
-		if len(page) > limit {
-			t.Fatalf("a page has %d questions, want at most %d", len(page), limit)
-		}
-		return page, next, err
-	}) {
-		all = append(all, q.ID)
-	}
-	return all
-}
-
-// openPages reads all open questions page by page.
-func openPages(t *testing.T, s *Service, limit int, now time.Time) []string {
-	t.Helper()
-	var all []string
-	for after, more := (position{}), true; more; {
-		var page []askahuman.Question
-		var err error
-		page, more, err = s.openQuestions(t.Context(), limit, after, now)
-		if err != nil {
-			t.Fatalf("OpenQuestions: %v", err)
-		}
-		if len(page) > limit || more && len(page) == 0 {
-			t.Fatalf("a page of %d has %d questions, and more is %v", limit, len(page), more)
-		}
-		for _, q := range page {
-			all = append(all, q.ID)
-			after = position{CreatedAt: time.Time(q.CreatedAt), ID: q.ID}
-		}
-	}
-	return all
 }
 
 // delivery: what is noted last counts, but nothing after a delivery, and a question's alone.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -156,20 +157,15 @@ func faults(api http.RoundTripper, kinds ...string) (http.RoundTripper, *atomic.
 		if n >= len(kinds) {
 			return api.RoundTrip(r)
 		}
-		switch kinds[n] {
-		case "refused":
-			return nil, errors.New("connection refused")
-		case "lost":
+		if status, err := strconv.Atoi(kinds[n]); err == nil {
+			return &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody}, nil
+		}
+		if kinds[n] == "lost" {
 			if _, err := api.RoundTrip(r); err != nil {
 				return nil, err
 			}
-			return nil, errors.New("connection reset by peer")
-		case "500", "503":
-			return &http.Response{StatusCode: map[string]int{"500": 500, "503": 503}[kinds[n]], Header: http.Header{},
-				Body: http.NoBody}, nil
-		default:
-			return api.RoundTrip(r)
 		}
+		return nil, errors.New("the connection is " + kinds[n])
 	}), &sent
 }
 

@@ -73,15 +73,20 @@ func (a agent) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// connect is a session of the SDK's own client.
-func connect(t testing.TB, url string, transport http.RoundTripper) *sdk.ClientSession {
+// connected is a session of the SDK's own client.
+func connected(t testing.TB, transport sdk.Transport, options *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
-	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
-	session := must.Get(client.Connect(t.Context(),
-		&sdk.StreamableClientTransport{Endpoint: url + askahuman.MCPPath,
-			HTTPClient: &http.Client{Transport: transport}}, nil))(t)
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, options)
+	session := must.Get(client.Connect(t.Context(), transport, nil))(t)
 	t.Cleanup(func() { session.Close() })
 	return session
+}
+
+// connect is a session of an agent over HTTP.
+func connect(t testing.TB, url string, transport http.RoundTripper) *sdk.ClientSession {
+	t.Helper()
+	return connected(t, &sdk.StreamableClientTransport{Endpoint: url + askahuman.MCPPath,
+		HTTPClient: &http.Client{Transport: transport}}, nil)
 }
 
 // callTool calls a tool, and checks that its structured content is what the tool promises.
@@ -402,14 +407,12 @@ func TestWaitsForMoreThanFits(t *testing.T) {
 }
 
 // apiOf carries requests to the platform's API of agents.
-func apiOf(p *platform) http.RoundTripper { return handled{p.handler.API} }
-
-type handled struct{ http.Handler }
-
-func (h handled) RoundTrip(r *http.Request) (*http.Response, error) {
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	return w.Result(), nil
+func apiOf(p *platform) roundTripper {
+	return func(r *http.Request) (*http.Response, error) {
+		w := httptest.NewRecorder()
+		p.handler.API.ServeHTTP(w, r)
+		return w.Result(), nil
+	}
 }
 
 // inMemory is a session with a server in this process, as over stdio.
@@ -417,10 +420,7 @@ func inMemory(t testing.TB, server *mcp.Server, options *sdk.ClientOptions) *sdk
 	t.Helper()
 	ours, theirs := sdk.NewInMemoryTransports()
 	must.Get(server.New().Connect(t.Context(), ours, nil))(t)
-	session := must.Get(sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, options).Connect(t.Context(),
-		theirs, nil))(t)
-	t.Cleanup(func() { session.Close() })
-	return session
+	return connected(t, theirs, options)
 }
 
 // Over a live connection, a client that asks hears how long a call has waited. An API that does not wait
