@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,10 +172,7 @@ func documented(t testing.TB) *language.Language {
 	t.Helper()
 	var all []lingible.Entry
 	for _, line := range lines(t, document) {
-		f := strings.Split(strings.Trim(line, "| "), "|")
-		for i := range f {
-			f[i] = strings.TrimSpace(f[i])
-		}
+		f := regexp.MustCompile(` *\| *`).Split(strings.Trim(line, "| "), -1)
 		if !strings.HasPrefix(line, "| ") || len(f) < 3 || f[0] == "Term" {
 			continue
 		}

@@ -2,6 +2,7 @@ package language_test
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"os"
 	"regexp"
@@ -36,11 +37,7 @@ type sentences struct {
 
 func readSentences(t testing.TB, half string) (s sentences) {
 	t.Helper()
-	content, err := os.ReadFile("testdata/sentences/" + half + ".json")
-	if err == nil {
-		err = json.Unmarshal(content, &s)
-	}
-	must.OK(t, err)
+	must.OK(t, json.Unmarshal(must.Get(os.ReadFile("testdata/sentences/"+half+".json"))(t), &s))
 	return s
 }
 
@@ -100,12 +97,8 @@ func isPlausible(text, translated string, accept map[string][]string) bool {
 			return isChanged
 		}
 		for phrase, slang := range accept {
-			rest := map[string][]string{}
-			for other, words := range accept {
-				if other != phrase {
-					rest[other] = words
-				}
-			}
+			rest := maps.Clone(accept)
+			delete(rest, phrase)
 			for _, s := range slang {
 				plain := strings.Replace(got, articles.Replace(plainWords(s)), articles.Replace(plainWords(phrase)), 1)
 				if plain != got && back(plain, true, rest) {
@@ -142,14 +135,9 @@ func isBroken(text, translated string) bool {
 			return true
 		}
 	}
-	twice := func(text string) (n int) {
+	twice := func(text string) int {
 		words := strings.Fields(strings.ToLower(text))
-		for i := 1; i < len(words); i++ {
-			if words[i] == words[i-1] {
-				n++
-			}
-		}
-		return n
+		return len(words) - len(slices.Compact(slices.Clone(words)))
 	}
 	return twice(translated) > twice(text)
 }
@@ -162,11 +150,8 @@ func saidBy(glosses []lingible.Gloss) (said string) {
 	return said
 }
 
-// measure returns the figures of a half, and tells about each sentence that is not as it should be if tell is not nil.
+// measure returns the figures of a half, and tells about each sentence that is not as it should be.
 func measure(l *language.Language, regions map[string][]string, s sentences, tell func(string, ...any)) (f figures) {
-	if tell == nil {
-		tell = func(string, ...any) {}
-	}
 	broken, changed, expected := 0, 0, 0
 	count := func(text string, got lingible.Rendering) {
 		if got.Unchanged {
@@ -257,7 +242,7 @@ func TestSentences(t *testing.T) {
 			t.Parallel()
 			tell := t.Logf
 			if half == "unseen" {
-				tell = nil
+				tell = func(string, ...any) {}
 			}
 			f := measure(l, regions, readSentences(t, half), tell)
 			t.Logf("of 60: %.0f understood, %.0f with the meanings beside, %.0f plain damaged, "+
