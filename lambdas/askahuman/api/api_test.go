@@ -104,61 +104,40 @@ func testHasher() api.Hasher {
 	return api.Hasher{Secret: func(context.Context) (string, error) { return "the key of these tests", nil }}
 }
 
-// request is one HTTP request: "METHOD path", headers as "Name: value".
-type request struct {
-	line    string
-	headers []string
-	body    string
-}
+// asAgent, asPerson and asOperator are the requests of one agent, one person and one operator, as a script has them.
+func asAgent(line, body string) []string { return as("agent-1", line, body) }
 
-// asAgent, asPerson and asOperator are the requests of one agent, one person and one operator.
-func asAgent(line, body string) request {
-	return request{line: line, headers: []string{"X-Agent-Id: agent-1"}, body: body}
-}
+func asPerson(person, line, body string) []string { return as(person, line, body) }
 
-func asPerson(person, line, body string) request {
-	return request{line: line, headers: []string{"X-Fingerprint: " + person}, body: body}
-}
+func asOperator(line, body string) []string { return as("olga of operators", line, body) }
 
-func asOperator(line, body string) request {
-	return request{line: line, headers: []string{"As: olga", "Groups: operators"}, body: body}
-}
-
-func (r request) http() *http.Request {
-	method, target, _ := strings.Cut(r.line, " ")
-	hr := httptest.NewRequest(method, target, strings.NewReader(r.body))
-	if r.body != "" {
-		hr.Header.Set("Content-Type", "application/json")
+func as(caller, line, body string) []string {
+	lines := []string{line + " as " + caller}
+	if body != "" {
+		lines = append(lines, "> "+body)
 	}
-	for _, header := range r.headers {
-		if name, value, ok := strings.Cut(header, ": "); ok {
-			hr.Header.Set(name, value)
-		}
-	}
-	hr.RemoteAddr = "203.0.113.7"
-	return hr
+	return lines
 }
 
-// ServeHTTP serves the routes of agents, of people and of operators. The header As has the subject of a verified token,
-// and Groups its group.
+// ServeHTTP serves the routes of agents, of people and of operators.
 func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/human/"):
 		p.people.ServeHTTP(w, r)
 	case strings.HasPrefix(r.URL.Path, "/operator/"):
-		invocation := kit.InvocationFrom(r.Context())
-		if subject := r.Header.Get("As"); subject != "" {
-			invocation.Claims, invocation.Groups = map[string]string{"sub": subject}, r.Header["Groups"]
-		}
-		p.operators.ServeHTTP(w, r.WithContext(kit.WithInvocation(r.Context(), invocation)))
+		p.operators.ServeHTTP(w, r)
 	default:
 		p.agents.ServeHTTP(w, r)
 	}
 }
 
-func (p *platform) serve(r request) *httptest.ResponseRecorder {
+func (p *platform) request(lines []string) *http.Request {
+	return httpapitest.Script{As: p.as}.Request(lines, "")
+}
+
+func (p *platform) serve(lines []string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	p.ServeHTTP(w, r.http())
+	p.ServeHTTP(w, p.request(lines))
 	return w
 }
 
@@ -169,20 +148,20 @@ var openDocument = httpapitest.Once(askahuman.Under(askahuman.Parts{}, askahuman
 
 // do makes the request, checks its answer by the status and the OpenAPI document, and returns the
 // body.
-func (p *platform) do(t *testing.T, r request, status int) map[string]any {
+func (p *platform) do(t *testing.T, lines []string, status int) map[string]any {
 	t.Helper()
-	w := p.serve(r)
+	w := p.serve(lines)
 	if w.Code != status {
-		t.Fatalf("%s: got %d %s; want %d", r.line, w.Code, w.Body, status)
+		t.Fatalf("%s: got %d %s; want %d", lines[0], w.Code, w.Body, status)
 	}
 	d := openDocument(t)
-	d.IsKept(t, r.http(), w)
+	d.IsKept(t, p.request(lines), w)
 	if status == http.StatusNoContent {
 		return nil
 	}
 	var body map[string]any
 	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
-		t.Fatalf("%s: the body is no JSON object: %v: %s", r.line, err, w.Body)
+		t.Fatalf("%s: the body is no JSON object: %v: %s", lines[0], err, w.Body)
 	}
 	return body
 }

@@ -19,14 +19,6 @@ import (
 
 const keyed = `{"prompt":"Which is clearer?","type":"multiple_choice","options":["yes","no"],"idempotency_key":"k"}`
 
-// wantQuestions checks the number of the agent's questions.
-func (p *platform) wantQuestions(t *testing.T, n int) {
-	t.Helper()
-	if got := p.do(t, asAgent("GET /agent/questions?limit=50", ""), http.StatusOK)["questions"].([]any); len(got) != n {
-		t.Errorf("got %d questions; want %d", len(got), n)
-	}
-}
-
 // A refused ask has not used up its key, and a repeat gets its answer even when the quota is full.
 func TestIdempotencyAndRefusals(t *testing.T) {
 	t.Parallel()
@@ -74,7 +66,7 @@ func TestRepeatWaitsForTheFirst(t *testing.T) {
 	first := httptest.NewRecorder()
 	var group sync.WaitGroup
 	slow := p.agents
-	group.Go(func() { slow.ServeHTTP(first, asAgent("POST /agent/questions", keyed).http()) })
+	group.Go(func() { slow.ServeHTTP(first, p.request(asAgent("POST /agent/questions", keyed))) })
 	<-reached
 	p.world.Heal()
 	var looked sync.Once
@@ -87,7 +79,9 @@ func TestRepeatWaitsForTheFirst(t *testing.T) {
 		first.Body.String() != second.Body.String() {
 		t.Errorf("got %d %s and %d %s; want 201 and the same", first.Code, first.Body, second.Code, second.Body)
 	}
-	p.wantQuestions(t, 1)
+	if got := p.do(t, asAgent("GET /agent/questions", ""), http.StatusOK)["questions"].([]any); len(got) != 1 {
+		t.Errorf("got %d questions; want 1", len(got))
+	}
 }
 
 // watched calls back once a key was found in use.

@@ -50,8 +50,8 @@ func TestDecidedMeanwhile(t *testing.T) {
 			continue
 		}
 		decide := func(operator, body string, version int) (int, map[string]any) {
-			r := asOperator("PUT "+ids.Replace(route.Path), fmt.Sprintf(`{%s,"version":%d}`, body, version))
-			r.headers[0] = "As: " + operator
+			r := as(operator+" of operators", "PUT "+ids.Replace(route.Path),
+				fmt.Sprintf(`{%s,"version":%d}`, body, version))
 			w := p.serve(r)
 			if w.Code != 409 {
 				return w.Code, nil

@@ -222,15 +222,15 @@ func (r *running) atOnce(request []string) string {
 	return "< " + strings.Join(parts, " | ") + "\n"
 }
 
-// answer is the answer to a request, as a script has it. key is that of a write without one.
-func (r *running) answer(lines []string, key string) string {
+// Request returns a request by its lines, as a file has them. key is that of a write without one.
+func (s Script) Request(lines []string, key string) *http.Request {
 	line, caller, _ := strings.Cut(lines[0], " as ")
 	caller, groups, _ := strings.Cut(caller, " of ")
 	method, target, _ := strings.Cut(line, " ")
 	var body string
 	header := http.Header{}
-	if r.Key != "" && method != http.MethodGet {
-		header.Set(r.Key, key)
+	if s.Key != "" && method != http.MethodGet {
+		header.Set(s.Key, key)
 	}
 	given := map[string]bool{}
 	for _, line := range lines[1:] {
@@ -255,12 +255,16 @@ func (r *running) answer(lines []string, key string) string {
 	if groups != "" {
 		invocation.Groups = strings.Split(groups, ", ")
 	}
-	if caller != "" && (r.As == nil || !r.As(request, caller)) {
+	if caller != "" && (s.As == nil || !s.As(request, caller)) {
 		invocation.Claims = map[string]string{"sub": caller}
 	}
-	w := httptest.NewRecorder()
-	r.handler.ServeHTTP(w, request.WithContext(kit.WithInvocation(request.Context(), invocation)))
+	return request.WithContext(kit.WithInvocation(request.Context(), invocation))
+}
 
+// answer is the answer to a request, as a script has it.
+func (r *running) answer(lines []string, key string) string {
+	w := httptest.NewRecorder()
+	r.handler.ServeHTTP(w, r.Request(lines, key))
 	var answer strings.Builder
 	fmt.Fprintf(&answer, "< %d", w.Code)
 	var names []string
