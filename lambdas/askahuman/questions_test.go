@@ -2,6 +2,7 @@ package askahuman
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 func TestCreateQuestion(t *testing.T) {
 	s := newFew(t)
 	text := questionAt("agent", ten)
-	text.Prompt = longText(2000)
+	text.Prompt = strings.Repeat("é", 2000)
 	choice := questionAt("agent", ten.Add(time.Millisecond))
 	choice.Type = askahuman.TypeMultipleChoice
 	choice.Options = []string{awkward, "yes", "0"}
@@ -23,7 +24,7 @@ func TestCreateQuestion(t *testing.T) {
 	wantEqual(t, "text question", mustRead(t, s, text.ID), text)
 	wantEqual(t, "multiple choice question", mustRead(t, s, choice.ID), choice)
 	second := text
-	second.Prompt = longText(20)
+	second.Prompt = strings.Repeat("é", 20)
 	if err := s.createQuestion(t.Context(), second); err == nil {
 		t.Error("a second question with the same id was stored")
 	}

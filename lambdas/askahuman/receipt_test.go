@@ -44,7 +44,7 @@ func TestReceipt(t *testing.T) {
 // A platform that shares options tells who has answered what others chose, from five answers on.
 func TestOptionShares(t *testing.T) {
 	t.Parallel()
-	p := newPlatformWith(t, askahuman.Parts{ShareOptions: true})
+	p := newPlatform(t, askahuman.Parts{ShareOptions: true})
 	var unread error
 	p.people.SharesUnread = func(_ context.Context, err error) { unread = err }
 	operators := p.as(t, "moderationapi")

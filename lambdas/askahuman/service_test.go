@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -31,13 +30,10 @@ type platform struct {
 	people, notifying, sending *Service
 }
 
-func newPlatform(t *testing.T) *platform {
+// newPlatform is a platform, from which parts may be left out.
+func newPlatform(t *testing.T, without ...askahuman.Parts) *platform {
 	t.Helper()
-	return newPlatformWith(t, askahuman.Parts{})
-}
-
-func newPlatformWith(t *testing.T, parts askahuman.Parts) *platform {
-	t.Helper()
+	parts := append(without, askahuman.Parts{})[0]
 	p := &platform{World: worldtest.New(t, askahuman.With(parts),
 		time.Date(2026, 3, 4, 12, 0, 0, 123_456_789, time.UTC))}
 	as := func(function string) *Service {
@@ -226,5 +222,3 @@ func TestCancelled(t *testing.T) {
 }
 
 func person(i int) string { return fmt.Sprintf("%064x", i+1) }
-
-func longText(length int) string { return strings.Repeat("é", length) }

@@ -100,9 +100,7 @@ func (r *run) post(ctx context.Context, address string, header http.Header, body
 // keys are the secrets of agents who have rotated none.
 func keys(t *testing.T) *webhooks.Secrets {
 	t.Helper()
-	db, _ := dynamotest.Refused(t, askahuman.Platform().Database, func(string) dynamotest.Answer {
-		return dynamotest.Answer{}
-	})
+	db, _ := dynamotest.Refused(t, askahuman.Platform().Database, nil)
 	return &webhooks.Secrets{Key: func(context.Context) (string, error) { return "key", nil }, DB: db}
 }
 

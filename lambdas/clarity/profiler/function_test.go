@@ -465,9 +465,7 @@ func FuzzImage(f *testing.F) {
 		if !json.Valid(image) {
 			return
 		}
-		db, _ := dynamotest.Refused(t, clarity.Platform().Database, func(string) (answer dynamotest.Answer) {
-			return answer
-		})
+		db, _ := dynamotest.Refused(t, clarity.Platform().Database, nil)
 		s := &set{service: &service.Service{DB: db}, now: noon, retention: week}
 		event := fmt.Sprintf(`{"dynamodb":{"NewImage":%s,"SequenceNumber":"1"}}`, image)
 		_, err := deliver(t.Context(), s.process(t), []string{event})

@@ -98,8 +98,8 @@ func over(t testing.TB, database schema.Database, options dynamodb.Options) *Tab
 		database: database}
 }
 
-// Refused returns a database whose requests reach no engine: each attempt gets the answer of its
-// operation. Its clock may be that of a bubble (testing/synctest).
+// Refused returns a database whose requests reach no engine: each attempt gets the answer of its operation; nil: all
+// tables are empty. Its clock may be that of a bubble (testing/synctest).
 func Refused(t testing.TB, database schema.Database, answer func(operation string) Answer) (*dynamo.DB, *Wire) {
 	t.Helper()
 	tables := Over(t, database, Engine(func(context.Context, string, string) (string, error) { return "{}", nil }))
