@@ -1,6 +1,7 @@
 package askahuman
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -11,13 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 )
@@ -25,6 +23,7 @@ import (
 // device is a subscription as its owner sees it.
 type device struct {
 	id, person, token string
+	who               string // the person, or the device of no one
 	interval          time.Duration
 	dead              bool // the push service does not know the token
 }
@@ -100,28 +99,21 @@ func (o *outside) mark(r dynamotest.Request) error {
 func (o *outside) marks(t *testing.T) map[string]askahuman.PersonNotified {
 	t.Helper()
 	marks := map[string]askahuman.PersonNotified{}
-	for _, item := range o.Tables.Stored(t, "Guards") {
-		var mark askahuman.PersonNotified
-		must.OK(t, attributevalue.UnmarshalMap(item, &mark))
-		person, ok := strings.CutPrefix(dynamo.Text(item, "guard_key"), "NOTIFIED#")
-		if ok && !mark.NotifiedAt.IsZero() {
-			marks[person] = mark
+	for _, mark := range dynamotest.All[struct {
+		Key string `dynamodbav:"guard_key"`
+		askahuman.PersonNotified
+	}](t, o.Tables, "Guards") {
+		if person, ok := strings.CutPrefix(mark.Key, "NOTIFIED#"); ok && !mark.NotifiedAt.IsZero() {
+			marks[person] = mark.PersonNotified
 		}
 	}
 	return marks
 }
 
-func (o *outside) person(d device) string {
-	if d.person == "" {
-		return d.id
-	}
-	return d.person
-}
-
-// last is when something last arrived at a person.
-func (o *outside) last(person string) (last time.Time) {
+// last is when something last arrived at someone.
+func (o *outside) last(who string) (last time.Time) {
 	for _, a := range o.arrivals {
-		if o.person(a.device) == person {
+		if a.device.who == who {
 			last = a.at
 		}
 	}
@@ -141,13 +133,10 @@ func (o *outside) run(t *testing.T, runs int) {
 	}
 	group.Wait()
 	for i, later := range o.arrivals[before:] {
-		person := o.person(later.device)
 		for _, earlier := range o.arrivals[:before+i] {
-			if o.person(earlier.device) != person {
-				continue
-			}
-			if gap := later.at.Sub(earlier.at); gap < later.device.interval {
-				t.Fatalf("%s was notified on %s %v after a notification on %s; that device wants %v", person,
+			gap := later.at.Sub(earlier.at)
+			if earlier.device.who == later.device.who && gap < later.device.interval {
+				t.Fatalf("%s was notified on %s %v after a notification on %s; that device wants %v", later.device.who,
 					later.device.token, gap, earlier.device.token, later.device.interval)
 			}
 		}
@@ -163,19 +152,13 @@ func (o *outside) run(t *testing.T, runs int) {
 		}
 	}
 	for person, mark := range marks {
-		if at := time.Time(mark.NotifiedAt); !o.arrived(person, mark.QuestionID, at) {
+		at := time.Time(mark.NotifiedAt)
+		if !slices.ContainsFunc(o.arrivals, func(a arrival) bool {
+			return a.device.person == person && a.question == mark.QuestionID && a.at.Equal(at) && a.known
+		}) {
 			t.Fatalf("%s has a mark of %s at %v, when nothing arrived", person, mark.QuestionID, at)
 		}
 	}
-}
-
-func (o *outside) arrived(person, question string, at time.Time) bool {
-	for _, a := range o.arrivals {
-		if a.device.person == person && a.question == question && a.at.Equal(at) && a.known {
-			return true
-		}
-	}
-	return false
 }
 
 // People with several devices, dead tokens, lost answers and overlapping runs: they are never notified more often than
@@ -220,6 +203,7 @@ func (o *outside) history(t *testing.T, random *rand.Rand) {
 				interval: []time.Duration{5 * time.Minute, 30 * time.Minute, time.Hour}[random.IntN(3)],
 			}
 			d.id = o.device(t, d.person, d.token, int(d.interval/time.Minute)).ID
+			d.who = cmp.Or(d.person, d.id)
 			o.devices[d.id] = d
 		case action == 3:
 			d := one()
@@ -240,8 +224,8 @@ func (o *outside) history(t *testing.T, random *rand.Rand) {
 	o.calm = true
 	may := map[string]bool{}
 	for _, d := range o.devices {
-		if person := o.person(d); !d.dead && !o.last(person).Add(d.interval).After(o.Now()) {
-			may[person] = true
+		if !d.dead && !o.last(d.who).Add(d.interval).After(o.Now()) {
+			may[d.who] = true
 		}
 	}
 	for range 1 + len(o.devices) {
