@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/historytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -197,28 +197,21 @@ func TestVoteRules(t *testing.T) {
 	}
 }
 
-var errKilled = errors.New("the process was killed")
-
-// kill lets requests of these operations, in this order, be the last ones of a process. It returns
-// a function that says whether it was killed, and starts the next process.
+// kill lets the next request of that operation be the last one of a process, whose answer is lost. It returns a
+// function that says whether it was made, and starts the next process.
 func (m *moderated) kill(last schema.Action) (killed func() bool) {
-	var dead atomic.Bool
-	stop := func(schema.Action) error {
-		if dead.Load() {
-			return errKilled
+	made := false
+	m.Recorder.Faults(nil, func(operation schema.Action) error {
+		if operation != last {
+			return nil
 		}
-		return nil
-	}
-	m.Tables.Recorder.Faults(stop, func(operation schema.Action) error {
-		if operation == last {
-			dead.Store(true)
-			return errKilled
-		}
-		return nil
+		made = true
+		m.Kill(0, false)
+		return worldtest.ErrKilled
 	})
 	return func() bool {
-		m.Tables.Recorder.Faults(nil, nil)
-		return dead.Load()
+		m.Heal()
+		return made
 	}
 }
 
@@ -238,7 +231,7 @@ func TestVoteKilled(t *testing.T) {
 		}
 	}
 	killed := m.kill(schema.Query)
-	if _, err := m.Vote(ctx, voter(0), submission.ID); !killed() || !errors.Is(err, errKilled) {
+	if _, err := m.Vote(ctx, voter(0), submission.ID); !killed() || !errors.Is(err, worldtest.ErrKilled) {
 		t.Fatalf("got %v", err)
 	}
 	votes(0)
@@ -253,7 +246,7 @@ func TestVoteKilled(t *testing.T) {
 	}
 	votes(1)
 	killed = m.kill(schema.TransactWriteItems)
-	if _, err := m.Vote(ctx, voter(1), submission.ID); !killed() || !errors.Is(err, errKilled) {
+	if _, err := m.Vote(ctx, voter(1), submission.ID); !killed() || !errors.Is(err, worldtest.ErrKilled) {
 		t.Fatalf("got %v", err)
 	}
 	votes(2)
@@ -378,11 +371,12 @@ func TestOneValidation(t *testing.T) {
 	all.Wait()
 	killed := m.submitted("killed")
 	after := m.kill(schema.BatchGetItem)
-	if err := validate(killed); !after() || !errors.Is(err, errKilled) || m.stored(killed).Status != lingible.Pending {
+	if err := validate(killed); !after() || !errors.Is(err, worldtest.ErrKilled) ||
+		m.stored(killed).Status != lingible.Pending {
 		t.Errorf("killed before its write: got %v", err)
 	}
 	after = m.kill(schema.TransactWriteItems)
-	if err := validate(killed); !after() || !errors.Is(err, errKilled) ||
+	if err := validate(killed); !after() || !errors.Is(err, worldtest.ErrKilled) ||
 		m.stored(killed).Status != lingible.AutoApproved {
 		t.Errorf("killed after its write: got %v", err)
 	}
