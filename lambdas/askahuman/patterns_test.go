@@ -155,7 +155,8 @@ func TestReadsPageToTheEnd(t *testing.T) {
 					for _, q := range dynamotest.Pages(t, func(from string) ([]askahuman.Question, string, error) {
 						page, next, err := list(from)
 						if len(page) > limit || next != "" && len(page) == 0 {
-							t.Errorf("%s: a page of %d has %d questions, and the cursor %q", what, limit, len(page), next)
+							t.Errorf("%s: a page of %d has %d questions, and the cursor %q", what, limit, len(page),
+								next)
 						}
 						return page, next, err
 					}) {

@@ -22,8 +22,8 @@ import (
 
 const document = "testdata/examples.md"
 
-// text is an answer in a document, below the scenario and the question that it answers. These are the document's own, or
-// those of the platform with these ids.
+// text is an answer in a document, below the scenario and the question that it answers. These are the document's own,
+// or those of the platform with these ids.
 type text struct {
 	scenario clarity.Scenario
 	label    string
