@@ -3,7 +3,6 @@ package command
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"regexp"
@@ -30,7 +29,7 @@ func keyTables(t *testing.T) (keys *service.AgentKeys, accessKey string) {
 // localRun is the console of a run with those outputs of its stack.
 func localRun(t *testing.T, accessKey string, outputs map[string]string) string {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/outputs":
 			json.NewEncoder(w).Encode([]console.StackOutputs{
@@ -49,9 +48,7 @@ func localRun(t *testing.T, accessKey string, outputs map[string]string) string 
 		default:
 			t.Errorf("asked for %s", r.URL.Path)
 		}
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
+	})
 }
 
 // amazon is CloudFormation with a stack of those outputs, and DynamoDB.
@@ -64,15 +61,13 @@ func amazon(t *testing.T, outputs map[string]string) string {
 	}
 	template := must.Get(json.Marshal(map[string]any{"Outputs": values}))(t)
 	stacks := cloudFormationOf(t, "", map[string]deployedStack{"ask": {"UPDATE_COMPLETE", string(template)}})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "DynamoDB_") {
 			dynamoDB.ServeHTTP(w, r)
 			return
 		}
 		stacks(w, r)
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
+	})
 }
 
 // credentialsOf is an environment of the AWS command line.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,9 +21,7 @@ type deployedStack struct{ status, template string }
 // cloudFormation serves a CloudFormation with these stacks, in eu-west-1.
 func cloudFormation(t *testing.T, stacks map[string]deployedStack) string {
 	t.Helper()
-	server := httptest.NewServer(cloudFormationOf(t, "eu-west-1", stacks))
-	t.Cleanup(server.Close)
-	return server.URL
+	return serve(t, cloudFormationOf(t, "eu-west-1", stacks))
 }
 
 // answers are those of testdata/cloudformation.xml, by their actions.
@@ -86,14 +83,7 @@ func cloudFormationOf(t *testing.T, region string, stacks map[string]deployedSta
 // checked runs the check with AWS at the endpoint.
 func checked(t *testing.T, endpoint string, arguments ...string) (status int, stdout, stderr string) {
 	t.Helper()
-	return checkedIn(t, []string{"AWS_ENDPOINT_URL=" + endpoint, "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=key",
-		"AWS_SECRET_ACCESS_KEY=secret"}, arguments...)
-}
-
-// checkedIn runs the check with an environment that has nothing of AWS but what is given.
-func checkedIn(t *testing.T, environment []string, arguments ...string) (status int, stdout, stderr string) {
-	t.Helper()
-	return invokeIn(t, environment, append([]string{"check"}, arguments...)...)
+	return invokeIn(t, credentialsOf(endpoint, "key"), append([]string{"check"}, arguments...)...)
 }
 
 // invokeIn runs the command with an environment that has nothing of AWS but what is given.
@@ -428,7 +418,7 @@ func TestCheckFirstRun(t *testing.T) {
 			t.Parallel()
 			dir := assemblytest.Write(t, test.assembly, map[string]string{"shop": `{"Resources": {}}`,
 				"till": `{"Resources": {}}`})
-			status, _, stderr := checkedIn(t, test.environment, "--assembly", dir)
+			status, _, stderr := invokeIn(t, test.environment, "check", "--assembly", dir)
 			if status != 2 || !strings.Contains(stderr, test.complains) {
 				t.Errorf("got %d %s", status, stderr)
 			}
@@ -446,7 +436,7 @@ func TestCheckRegion(t *testing.T) {
 	dir := assemblytest.Write(t, "aws://111122223333/eu-west-1", map[string]string{"shop": `{"Resources": {}}`})
 	environment := []string{"AWS_ENDPOINT_URL=" + cloudFormation(t, nil), "AWS_REGION=us-east-1",
 		"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret"}
-	if status, stdout, stderr := checkedIn(t, environment, "--assembly", dir); status != 0 ||
+	if status, stdout, stderr := invokeIn(t, environment, "check", "--assembly", dir); status != 0 ||
 		!strings.HasPrefix(stdout, "shop: not deployed yet in eu-west-1,") {
 		t.Errorf("got %d %s%s", status, stdout, stderr)
 	}

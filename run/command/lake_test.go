@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"encoding/json"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,9 +43,7 @@ func lakes(t *testing.T, databases ...string) string {
 	buckets := must.Get(s3.New(t.TempDir(), shop))(t)
 	must.Get(buckets.Backend().PutObject("bucket", "sales/day=2026-01-31/a.parquet", nil, &file, int64(file.Len()),
 		nil))(t)
-	server := httptest.NewServer(console.New(console.Parts{Lakes: known, Buckets: buckets}))
-	t.Cleanup(server.Close)
-	return server.URL
+	return serve(t, console.New(console.Parts{Lakes: known, Buckets: buckets}).ServeHTTP)
 }
 
 // skipWithoutLake skips what needs onesynth-lake: building it needs a C compiler.

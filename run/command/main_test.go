@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,6 +49,14 @@ func TestMain(m *testing.M) {
 func invoke(t *testing.T, arguments ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	return finish(t, exec.CommandContext(t.Context(), command, arguments...))
+}
+
+// serve serves by a handler until the test ends, and returns the address.
+func serve(t *testing.T, handler http.HandlerFunc) string {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 // finish runs a prepared command to its end.

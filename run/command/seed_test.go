@@ -131,9 +131,7 @@ func invocations(t *testing.T, r *run.Runner) string {
 		}
 		w.Write(result.Payload)
 	})
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	return server.URL
+	return serve(t, mux.ServeHTTP)
 }
 
 // The command loads all data in several invocations, says how far it is, and adds nothing twice: in a run, and in a

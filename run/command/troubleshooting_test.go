@@ -179,7 +179,7 @@ func TestTroubleshooting(t *testing.T) {
 		"access-denied":        func(*testing.T) string { return denied("dynamodb:Scan", policy.NotAllowed) },
 		"permissions-boundary": func(*testing.T) string { return denied("dynamodb:Query", policy.OutsideBoundary) },
 		"no-aws-credentials": func(t *testing.T) string {
-			_, _, stderr := checkedIn(t, nil, "--assembly", queue)
+			_, _, stderr := invokeIn(t, nil, "check", "--assembly", queue)
 			return regexp.MustCompile(`(list-profiles shows them\): ).*`).ReplaceAllString(stderr, "${1}…")
 		},
 		"refused-by-the-check": func(t *testing.T) string {
