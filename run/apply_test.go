@@ -11,7 +11,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run"
-	"github.com/onesynth-cdk/onesynth/run/internal/services/apigateway"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/dynamodb"
 	"github.com/onesynth-cdk/onesynth/run/internal/services/lambda"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
@@ -27,7 +26,7 @@ func TestApply(t *testing.T) {
 	t.Parallel()
 	r, printed := start(t, template(), nil)
 	url, console := r.URL("Items"), r.ConsoleURL()
-	token := must.Get(gatewayToken(r))(t)
+	token := must.Get(r.Token(t.Context(), run.TokenRequest{Subject: "alice"}))(t)
 	want(t, 200, "null")(call(t, "PUT", url+"/items/a", "kept"))
 	want(t, 200, "null")(call(t, "POST", url+"/messages", "kept"))
 	want(t, 200, "null")(call(t, "PUT", url+"/objects/a", "kept"))
@@ -111,12 +110,6 @@ func TestApply(t *testing.T) {
 	if got := r.Parts().Functions.Functions()[0].Instances[0].PID; got != pid {
 		t.Errorf("instance %d became %d\n%s", pid, got, printed)
 	}
-}
-
-// gatewayToken is a token for the run's API.
-func gatewayToken(r *run.Runner) (string, error) {
-	api := r.Parts().APIs[0]
-	return r.Parts().Issuer.Mint(apigateway.Request{Issuer: api.Issuer, Audience: api.Audience, Subject: "alice"})
 }
 
 // What cannot be applied changes nothing.

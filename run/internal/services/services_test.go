@@ -63,11 +63,6 @@ func start(t testing.TB, statements string, change ...func(*services.Options)) *
 	}
 }
 
-func item(id string) map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id},
-		"status": &types.AttributeValueMemberS{Value: "OPEN"}}
-}
-
 func key(id string) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}
 }
@@ -352,7 +347,9 @@ func TestFaults(t *testing.T) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
-		_, err := f.dynamodb.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("questions"), Item: item(id)})
+		item := key(id)
+		item["status"] = &types.AttributeValueMemberS{Value: "OPEN"}
+		_, err := f.dynamodb.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("questions"), Item: item})
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("a request that is never answered: %v", err)
 		}

@@ -223,17 +223,15 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-func busy(s *lambda.Service) (n int) {
-	for _, instance := range s.Functions()[0].Instances {
-		if instance.Busy {
-			n++
-		}
-	}
-	return n
-}
-
 // waitBusy waits until so many instances are busy.
 func waitBusy(t *testing.T, s *lambda.Service, instances int) {
 	t.Helper()
-	wait.For(t, "the busy instances", instances, func() int { return busy(s) })
+	wait.For(t, "the busy instances", instances, func() (busy int) {
+		for _, instance := range s.Functions()[0].Instances {
+			if instance.Busy {
+				busy++
+			}
+		}
+		return busy
+	})
 }
