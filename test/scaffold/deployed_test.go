@@ -2,9 +2,9 @@ package scaffold
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +20,8 @@ func TestDeployed(t *testing.T) {
 		t.Skip("AWS_ENDPOINT_URL names no emulator of AWS: run make test-emulator")
 	}
 	p := newProject(t, blocks(t)[0].Commands()[0].Line)
-	p.environment = append(p.environment, "CI=true")
+	output := filepath.Join(t.TempDir(), "output")
+	p.environment = append(p.environment, "CI=true", "GITHUB_OUTPUT="+output)
 	p.run(t, "bash", "-e", "-c", setUp(t, p))
 	file := filepath.Join(p.folder, ".github", "workflows", "platform.yml")
 	content := must.Get(os.ReadFile(file))(t)
@@ -28,10 +29,12 @@ func TestDeployed(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	output := filepath.Join(t.TempDir(), "output")
+	before := p.environment
 	for _, s := range steps(t, "platform.yml/preview", workflow, workflow.Jobs["preview"]) {
-		p.step(t, s, "GITHUB_OUTPUT="+output)
+		p.environment = slices.Concat(before, s.environment)
+		p.run(t, "bash", "-e", "-c", s.command)
 	}
+	p.environment = before
 	if said, err := os.ReadFile(output); err != nil || !regexp.MustCompile(`^url=https?://\S+\n$`).Match(said) {
 		t.Errorf("the address: got %q, %v", said, err)
 	}
@@ -42,16 +45,5 @@ func TestDeployed(t *testing.T) {
 	}
 	if removed := p.run(t, "make", "destroy", "STAGE=dev-pr-17"); !strings.Contains(removed, stack+": destroyed") {
 		t.Errorf("make destroy: got %s", removed)
-	}
-}
-
-// step carries out a step, with further variables.
-func (p *project) step(t *testing.T, s step, variables ...string) {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), "bash", "-e", "-c", s.command)
-	command.Dir, command.Env = p.folder, append(append(os.Environ(), p.environment...),
-		append(s.environment, variables...)...)
-	if printed, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", s.name, err, printed)
 	}
 }

@@ -3,17 +3,12 @@ package security
 import (
 	"regexp"
 	"slices"
-	"strings"
 
-	"github.com/onesynth-cdk/onesynth/constructs/nag"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
-	"github.com/onesynth-cdk/onesynth/internal/platforms"
-	"github.com/onesynth-cdk/onesynth/internal/platforms/platformtest"
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// everywhere has the findings that every platform accepts (constructs/platform), by subject. Each applies where the
-// template, or the platform's schema, shows that the reason is true.
+// everywhere has findings that every platform accepts (constructs/platform), by subject, whose reason is something else
+// that the template has. Each applies where the template shows that the reason is true.
 var everywhere = map[string]struct {
 	rule *regexp.Regexp
 	// applies reports whether the reason is true of the resource.
@@ -22,116 +17,27 @@ var everywhere = map[string]struct {
 	"DeadLetters": {
 		regexp.MustCompile(`^(AwsSolutions-SQS3|Serverless-SQSRedrivePolicy)$`), stack.takesFailures,
 	},
-	"Waits":     {deadLetters, invokedBy(invokers{api: true})},
-	"Scheduled": {deadLetters, invokedBy(invokers{schedule: true})},
-	"OfStream":  {deadLetters, invokedBy(invokers{stream: true})},
-	"OfQueue":   {deadLetters, invokedBy(invokers{queue: true})},
+	"Invoked": {
+		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return len(s.invokers(id)) == 1 },
+	},
 	"QueueMapping": {
 		regexp.MustCompile(`^Serverless-LambdaEventSourceMappingDestination$`), func(s stack, id, _ string) bool {
 			return s.redrives(s.template.Resources[id].Properties["EventSourceArn"])
 		},
 	},
-	"Seeds":   {deadLetters, invokedBy(invokers{seed: true})},
-	"SignsUp": {deadLetters, invokedBy(invokers{signUp: true})},
 	"TracingIsOff": {
 		regexp.MustCompile(`^Serverless-LambdaTracing$`), func(s stack, _, _ string) bool {
 			return !s.platform.Common().Tracing
 		},
 	},
-	"Tracing": {
-		regexp.MustCompile(`^AwsSolutions-IAM5\[Resource::\*\]$`), func(s stack, id, _ string) bool {
-			return s.platform.Common().Tracing &&
-				s.allowsEverywhere(id, "xray:PutTraceSegments", "xray:PutTelemetryRecords")
-		},
-	},
-	"Network": {
-		regexp.MustCompile(`^AwsSolutions-IAM5\[Resource::\*\]$`), func(s stack, id, _ string) bool {
-			return s.environment == platformtest.Existing &&
-				s.allowsEverywhere(id, "ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface",
-					"ec2:DeleteNetworkInterface",
-					"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses")
-		},
-	},
-	"Objects": {
-		objects, func(s stack, id, rule string) bool {
-			bucket, prefix := objects.FindStringSubmatch(rule)[1], objects.FindStringSubmatch(rule)[2]
-			return slices.ContainsFunc(s.buckets(), func(b described) bool {
-				return strings.ReplaceAll(b.path, "/", "") == bucket &&
-					slices.Contains(b.users[prefix], strings.TrimSuffix(s.paths[id], "/Role/DefaultPolicy/Resource"))
-			})
-		},
-	},
-	"AlarmEmail": {
-		regexp.MustCompile(`^Serverless-SNSRedrivePolicy$`), func(s stack, id, _ string) bool {
-			return s.platform.Common().AlarmEmail != "" && s.template.Resources[id].Properties["Protocol"] == "email"
-		},
-	},
-	"Logs": {
-		regexp.MustCompile(`^AwsSolutions-S1$`), func(s stack, id, _ string) bool {
-			return s.template.Resources[id].DeletionPolicy == "Delete" &&
-				slices.ContainsFunc(s.buckets(), func(b described) bool { return s.paths[id] == b.path+"/Resource" })
-		},
-	},
-	"Document": {
-		regexp.MustCompile(`^AwsSolutions-APIG4$`), func(s stack, id, _ string) bool {
-			key, _ := s.template.Resources[id].Properties["RouteKey"].(string)
-			return strings.HasSuffix(key, "/openapi.json") &&
-				slices.Contains(s.platform.Schema.RoutesOf(schema.CallerAnyone), key)
-		},
-	},
 	"NoPeople": {
-		regexp.MustCompile(`^AwsSolutions-COG[28]$`), func(s stack, id, _ string) bool { return !s.signsIn(id) },
+		regexp.MustCompile(`^AwsSolutions-COG2$`), func(s stack, id, _ string) bool { return !s.signsIn(id) },
 	},
 	"SecondFactor": {
 		regexp.MustCompile(`^AwsSolutions-COG2$`), func(s stack, id, _ string) bool {
 			return s.signsIn(id) && s.template.Resources[id].Properties["MfaConfiguration"] == "OPTIONAL"
 		},
 	},
-	"ThreatProtection": {
-		regexp.MustCompile(`^AwsSolutions-COG8$`), func(s stack, id, _ string) bool { return s.signsIn(id) },
-	},
-}
-
-// deadLetters is the rule about a function without a dead-letter queue.
-var deadLetters = regexp.MustCompile(`^Serverless-LambdaDLQ$`)
-
-// invokedBy reports whether these alone invoke a function.
-func invokedBy(by invokers) func(s stack, id, _ string) bool {
-	return func(s stack, id, _ string) bool { return s.invokers(id) == by }
-}
-
-// objects is the rule about a role that may use all objects below a prefix of a bucket.
-var objects = regexp.MustCompile(`^AwsSolutions-IAM5\[Resource::<(\w+)\.Arn>/(.+/)\*\]$`)
-
-// described is a bucket of the schema.
-type described struct {
-	// path is the construct path below the stack.
-	path string
-	// users are the paths of the functions that may use objects, by prefix.
-	users map[string][]string
-}
-
-// buckets returns those of the lakes, and those that the schema names.
-func (s stack) buckets() []described {
-	var all []described
-	p, id := s.platform.Schema, s.platform.ID+"/"
-	for _, l := range p.Lakes {
-		lake := id + p.LakeID(l.Name)
-		all = append(all, described{lake + "/Bucket",
-			map[string][]string{"events/": {lake + "/Writer", lake + "/Compactor"}}})
-	}
-	for _, b := range p.Buckets {
-		bucket := described{id + b.Name + "/Bucket", map[string][]string{}}
-		for _, f := range p.Functions {
-			for _, o := range slices.Concat(f.Puts, f.Gets) {
-				if o.Bucket == b.Name {
-					bucket.users[o.Prefix] = append(bucket.users[o.Prefix], id+f.ConstructID())
-				}
-			}
-		}
-		all = append(all, bucket)
-	}
-	return all
 }
 
 // shown returns the names of the entries whose reason for a finding the template shows. judged says that there are
@@ -145,22 +51,13 @@ func (s stack) shown(id, rule string) (names []string, judged bool) {
 			}
 		}
 	}
-	return names, judged && !strings.HasPrefix(rule, "AwsSolutions-APIG4")
+	return names, judged
 }
 
 // reasons are the names that shown returns.
 func (s stack) reasons(id, rule string) []string {
 	names, _ := s.shown(id, rule)
 	return names
-}
-
-// acceptedBy returns the further findings that a platform accepts, with paths below its stack.
-func acceptedBy(p *platforms.Platform) []nag.Accepted {
-	all := p.Props.Accepted()
-	for i := range all {
-		all[i].Resource = p.ID + "/" + all[i].Resource
-	}
-	return all
 }
 
 // references reports whether a value of the template is the resource or its ARN.
@@ -198,54 +95,39 @@ func (s stack) redrives(arn any) bool {
 	return false
 }
 
-// invokers are what invokes a function: the API, sign-ups, and schedules, streams and queues that have
-// a queue of failures.
-type invokers struct{ api, schedule, stream, queue, seed, signUp bool }
-
-func (s stack) invokers(function string) invokers {
-	var by invokers
-	for _, r := range s.template.OfType("AWS::ApiGatewayV2::Integration") {
-		by.api = by.api || references(r.Properties["IntegrationUri"], function)
-	}
-	fails := map[string]bool{} // by resource type
-	for _, kind := range []string{"AWS::Lambda::EventSourceMapping", "AWS::Lambda::EventInvokeConfig"} {
-		for _, r := range s.template.OfType(kind) {
-			if references(r.Properties["FunctionName"], function) {
-				fails[kind] = synthtest.At(r.Properties, "DestinationConfig", "OnFailure", "Destination") != nil
-				by.queue = by.queue || s.redrives(r.Properties["EventSourceArn"])
-			}
+// invokers returns the types of what invokes a function and does not lose what it failed at: the API, sign-ups and the
+// seed, which wait, and schedules, streams and queues that have a queue of failures.
+func (s stack) invokers(function string) (types []string) {
+	add := func(kind string, invokes bool) {
+		if invokes && !slices.Contains(types, kind) {
+			types = append(types, kind)
 		}
 	}
-	for _, r := range s.template.OfType("AWS::Scheduler::Schedule") {
-		by.schedule = by.schedule || references(synthtest.At(r.Properties, "Target", "Arn"), function) &&
-			fails["AWS::Lambda::EventInvokeConfig"]
+	fails := func(r synthtest.Resource) bool {
+		return references(r.Properties["FunctionName"], function) &&
+			synthtest.At(r.Properties, "DestinationConfig", "OnFailure", "Destination") != nil
 	}
-	by.stream = fails["AWS::Lambda::EventSourceMapping"]
-	for _, r := range s.template.OfType("AWS::Cognito::UserPool") {
-		by.signUp = by.signUp || references(synthtest.At(r.Properties, "LambdaConfig", "PostConfirmation"), function)
+	kept := false
+	for _, r := range s.template.OfType("AWS::Lambda::EventInvokeConfig") {
+		kept = kept || fails(r)
+	}
+	for _, r := range s.template.Resources {
+		switch at := r.Properties; r.Type {
+		case "AWS::ApiGatewayV2::Integration":
+			add(r.Type, references(at["IntegrationUri"], function))
+		case "AWS::Lambda::EventSourceMapping":
+			add(r.Type+" of a stream", fails(r))
+			add(r.Type+" of a queue", references(at["FunctionName"], function) && s.redrives(at["EventSourceArn"]))
+		case "AWS::Scheduler::Schedule":
+			add(r.Type, kept && references(synthtest.At(at, "Target", "Arn"), function))
+		case "AWS::Cognito::UserPool":
+			add(r.Type, references(synthtest.At(at, "LambdaConfig", "PostConfirmation"), function))
+		}
 	}
 	if _, seeds := s.platform.Schema.Seeder(); seeds {
-		by.seed = references(s.template.Outputs[s.platform.ID+s.platform.Schema.SeedOutput()].Value, function)
+		add("seed", references(s.template.Outputs[s.platform.ID+s.platform.Schema.SeedOutput()].Value, function))
 	}
-	return by
-}
-
-// allowsEverywhere reports whether a policy allows nothing but those actions on all
-// resources.
-func (s stack) allowsEverywhere(policy string, actions ...string) bool {
-	for _, statement := range synthtest.List(
-		synthtest.At(s.template.Resources[policy].Properties, "PolicyDocument", "Statement")) {
-		if synthtest.At(statement, "Effect") != "Allow" ||
-			!slices.Contains(synthtest.List(synthtest.At(statement, "Resource")), any("*")) {
-			continue
-		}
-		for _, action := range synthtest.List(synthtest.At(statement, "Action")) {
-			if !slices.Contains(actions, synthtest.Text(action)) {
-				return false
-			}
-		}
-	}
-	return true
+	return types
 }
 
 // signsIn reports whether people can sign in at a client of the user pool.

@@ -35,6 +35,8 @@ type stack struct {
 	paths map[string]string
 	// accepted are the findings that are acknowledged, with paths below the stack.
 	accepted []nag.Accepted
+	// inherited are those of the platform in any environment. Not each is needed.
+	inherited []nag.Accepted
 }
 
 // finding says that a resource breaks a rule.
@@ -125,11 +127,7 @@ func load(folder, name string) (stack, error) {
 		return stack{}, err
 	}
 	s := stack{template: template, paths: map[string]string{}}
-	metadata, err := metadataOf(folder, name)
-	if err != nil {
-		return stack{}, err
-	}
-	for path, entries := range metadata {
+	for path, entries := range template.Entries {
 		for _, e := range entries {
 			within := strings.TrimPrefix(path, "/"+name+"/")
 			if id, _ := e.Data.(string); e.Type == "aws:cdk:logicalId" {
@@ -149,37 +147,3 @@ func load(folder, name string) (stack, error) {
 // acknowledged is the type of the entries from which cdk-nag reads what is accepted
 // (Validations.ACKNOWLEDGED_RULES_METADATA_KEY of the CDK).
 const acknowledged = "aws:cdk:acknowledged-rules"
-
-// entry is something that the CDK says of a construct.
-type entry struct {
-	Type string
-	Data any
-}
-
-// metadataOf returns the assembly's metadata of a stack's constructs, by path. The CDK writes it
-// into the manifest, or into a file that the manifest names.
-func metadataOf(folder, name string) (map[string][]entry, error) {
-	var manifest struct {
-		Artifacts map[string]struct {
-			Metadata               map[string][]entry
-			AdditionalMetadataFile string
-		}
-	}
-	if err := platformtest.ReadJSON(filepath.Join(folder, "manifest.json"), &manifest); err != nil {
-		return nil, err
-	}
-	all := manifest.Artifacts[name].Metadata
-	if file := manifest.Artifacts[name].AdditionalMetadataFile; file != "" {
-		more := map[string][]entry{}
-		if err := platformtest.ReadJSON(filepath.Join(folder, file), &more); err != nil {
-			return nil, err
-		}
-		if all == nil {
-			all = map[string][]entry{}
-		}
-		for path, entries := range more {
-			all[path] = append(all[path], entries...)
-		}
-	}
-	return all, nil
-}

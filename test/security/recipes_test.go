@@ -37,15 +37,18 @@ var acceptedByRecipes = map[string][]nag.Accepted{
 func useRecipes(folder string) error {
 	all := platforms.All()
 	todo := all[slices.IndexFunc(all, func(p *platforms.Platform) bool { return p.ID == "Todo" })]
+	var inherited []nag.Accepted
+	for _, s := range stacks {
+		if s.platform.ID == todo.ID {
+			inherited = append(inherited, s.accepted...)
+		}
+	}
 	for name, accepted := range acceptedByRecipes {
 		s, err := load(folder, recipe+"-"+name)
 		if err != nil {
 			return err
 		}
-		s.platform, s.environment, s.accepted = todo, recipe, accepted
-		if name != "language" {
-			s.accepted = append(acceptedBy(todo), accepted...)
-		}
+		s.platform, s.environment, s.accepted, s.inherited = todo, recipe, accepted, inherited
 		stacks[recipe+"-"+name] = s
 	}
 	if declared, err := filepath.Glob(filepath.Join(folder, recipe+"-*.template.json")); err != nil ||

@@ -15,32 +15,33 @@ import (
 type rule struct {
 	// Types are the resource types that it is about.
 	Types []string
-	// Keeps reports whether the resource with that logical id follows the rule.
-	Keeps func(t synthtest.Template, id string, r synthtest.Resource) bool
+	// Keeps reports whether the resource follows the rule.
+	Keeps func(synthtest.Resource) bool
 	// Broken is a property, or several, that breaks the rule.
 	Broken string
 }
 
 // rules are our own, for what cdk-nag's packs do not check.
 var rules = map[string]rule{
-	"Own-TableRecovery": {[]string{"AWS::DynamoDB::GlobalTable"}, everyReplica(func(replica any) bool {
-		return synthtest.At(replica, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled") == true
-	}), `{"Replicas": [{"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true}}, {}]}`},
-	"Own-TableEncryption": {[]string{"AWS::DynamoDB::GlobalTable"}, keeps(func(r synthtest.Resource) bool {
+	"Own-TableRecovery": {[]string{"AWS::DynamoDB::GlobalTable"}, func(r synthtest.Resource) bool {
+		replicas := synthtest.List(r.Properties["Replicas"])
+		return len(replicas) > 0 && !slices.ContainsFunc(replicas, func(replica any) bool {
+			return synthtest.At(replica, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled") != true
+		})
+	}, `{"Replicas": [{"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true}}, {}]}`},
+	"Own-TableEncryption": {[]string{"AWS::DynamoDB::GlobalTable"}, func(r synthtest.Resource) bool {
 		return synthtest.At(r.Properties, "SSESpecification", "SSEEnabled") == true &&
 			synthtest.At(r.Properties, "SSESpecification", "SSEType") == "KMS"
-	}), `{"SSESpecification": {"SSEEnabled": false}}`},
-	"Own-QueueEncryption": {[]string{"AWS::SQS::Queue"}, keeps(func(r synthtest.Resource) bool {
+	}, `{"SSESpecification": {"SSEEnabled": false}}`},
+	"Own-QueueEncryption": {[]string{"AWS::SQS::Queue"}, func(r synthtest.Resource) bool {
 		return r.Properties["SqsManagedSseEnabled"] == true || r.Properties["KmsMasterKeyId"] != nil
-	}), `{"SqsManagedSseEnabled": false}`},
-	"Own-QueueOverTLS": {[]string{"AWS::SQS::Queue"}, refusesWithoutTLS("AWS::SQS::QueuePolicy", "Queues"), `{}`},
-	"Own-BucketEncryption": {[]string{"AWS::S3::Bucket"}, keeps(func(r synthtest.Resource) bool {
+	}, `{"SqsManagedSseEnabled": false}`},
+	"Own-BucketEncryption": {[]string{"AWS::S3::Bucket"}, func(r synthtest.Resource) bool {
 		algorithm := synthtest.At(r.Properties, "BucketEncryption", "ServerSideEncryptionConfiguration", 0,
 			"ServerSideEncryptionByDefault", "SSEAlgorithm")
 		return algorithm == "AES256" || algorithm == "aws:kms"
-	}), `{}`},
-	"Own-BucketOverTLS": {[]string{"AWS::S3::Bucket"}, refusesWithoutTLS("AWS::S3::BucketPolicy", "Bucket"), `{}`},
-	"Own-BucketNotPublic": {[]string{"AWS::S3::Bucket"}, keeps(func(r synthtest.Resource) bool {
+	}, `{}`},
+	"Own-BucketNotPublic": {[]string{"AWS::S3::Bucket"}, func(r synthtest.Resource) bool {
 		for _, setting := range []string{"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls",
 			"RestrictPublicBuckets"} {
 			if synthtest.At(r.Properties, "PublicAccessBlockConfiguration", setting) != true {
@@ -48,10 +49,10 @@ var rules = map[string]rule{
 			}
 		}
 		return synthtest.At(r.Properties, "OwnershipControls", "Rules", 0, "ObjectOwnership") == "BucketOwnerEnforced"
-	}), `{"PublicAccessBlockConfiguration": {"BlockPublicAcls": true}}`},
+	}, `{"PublicAccessBlockConfiguration": {"BlockPublicAcls": true}}`},
 	// Does anyone but this account's roles and AWS's services have access, and for whom do these act?
 	"Own-NobodyElse": {[]string{"AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::IAM::Role", "AWS::KMS::Key"},
-		keeps(func(r synthtest.Resource) bool {
+		func(r synthtest.Resource) bool {
 			for _, document := range []string{"PolicyDocument", "AssumeRolePolicyDocument", "KeyPolicy"} {
 				for _, s := range synthtest.List(synthtest.At(r.Properties, document, "Statement")) {
 					if synthtest.At(s, "Effect") == "Allow" && !narrow(s) {
@@ -60,24 +61,24 @@ var rules = map[string]rule{
 				}
 			}
 			return true
-		}), `{"PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Principal": {"AWS": "*"}}]}}`},
-	"Own-DomainOverTLS12": {[]string{"AWS::ApiGatewayV2::DomainName"}, keeps(func(r synthtest.Resource) bool {
+		}, `{"PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Principal": {"AWS": "*"}}]}}`},
+	"Own-DomainOverTLS12": {[]string{"AWS::ApiGatewayV2::DomainName"}, func(r synthtest.Resource) bool {
 		configurations := synthtest.List(r.Properties["DomainNameConfigurations"])
 		return len(configurations) > 0 && !slices.ContainsFunc(configurations, func(c any) bool {
 			policy, _ := synthtest.At(c, "SecurityPolicy").(string)
 			return policy != "TLS_1_2" && !strings.HasPrefix(policy, "SecurityPolicy_TLS13")
 		})
-	}), `{"DomainNameConfigurations": [{"SecurityPolicy": "TLS_1_0"}]}`},
-	"Own-InvokedForThisAccount": {[]string{"AWS::Lambda::Permission"}, keeps(func(r synthtest.Resource) bool {
+	}, `{"DomainNameConfigurations": [{"SecurityPolicy": "TLS_1_0"}]}`},
+	"Own-InvokedForThisAccount": {[]string{"AWS::Lambda::Permission"}, func(r synthtest.Resource) bool {
 		principal := synthtest.Text(r.Properties["Principal"])
 		return strings.HasSuffix(principal, ".amazonaws.com") &&
 			(r.Properties["SourceArn"] != nil || r.Properties["SourceAccount"] != nil) &&
 			r.Properties["FunctionUrlAuthType"] == nil
-	}), `{"Principal": "*", "SourceArn": "arn:aws:s3:::anyone"}`},
-	"Own-SecretGenerated": {[]string{"AWS::SecretsManager::Secret"}, keeps(func(r synthtest.Resource) bool {
+	}, `{"Principal": "*", "SourceArn": "arn:aws:s3:::anyone"}`},
+	"Own-SecretGenerated": {[]string{"AWS::SecretsManager::Secret"}, func(r synthtest.Resource) bool {
 		return r.Properties["GenerateSecretString"] != nil && r.Properties["SecretString"] == nil
-	}), `{"SecretString": "secret"}`},
-	"Own-NoSecretInEnvironment": {[]string{"AWS::Lambda::Function"}, keeps(func(r synthtest.Resource) bool {
+	}, `{"SecretString": "secret"}`},
+	"Own-NoSecretInEnvironment": {[]string{"AWS::Lambda::Function"}, func(r synthtest.Resource) bool {
 		variables, _ := synthtest.At(r.Properties, "Environment", "Variables").(map[string]any)
 		for name, value := range variables {
 			if strings.Contains(synthtest.Text(value), "{{resolve:") ||
@@ -86,14 +87,14 @@ var rules = map[string]rule{
 			}
 		}
 		return true
-	}), `{"Environment": {"Variables": {"CURSOR_SECRET": "secret"}}}`},
-	"Own-PoolPassword": {[]string{"AWS::Cognito::UserPool"}, keeps(func(r synthtest.Resource) bool {
+	}, `{"Environment": {"Variables": {"CURSOR_SECRET": "secret"}}}`},
+	"Own-PoolPassword": {[]string{"AWS::Cognito::UserPool"}, func(r synthtest.Resource) bool {
 		length, _ := synthtest.At(r.Properties, "Policies", "PasswordPolicy", "MinimumLength").(float64)
 		return length >= 12
-	}), `{"Policies": {"PasswordPolicy": {"MinimumLength": 8}}}`},
+	}, `{"Policies": {"PasswordPolicy": {"MinimumLength": 8}}}`},
 	// The errors of a wrong password and of an unknown user are equal, so that they do not reveal
 	// who has an account. No client accepts passwords in the clear, or has the service's defaults.
-	"Own-ClientTellsNothing": {[]string{"AWS::Cognito::UserPoolClient"}, keeps(func(r synthtest.Resource) bool {
+	"Own-ClientTellsNothing": {[]string{"AWS::Cognito::UserPoolClient"}, func(r synthtest.Resource) bool {
 		flows := synthtest.List(r.Properties["ExplicitAuthFlows"])
 		if len(flows) == 0 || slices.Contains(flows, any("ALLOW_USER_PASSWORD_AUTH")) ||
 			slices.Contains(flows, any("ALLOW_ADMIN_USER_PASSWORD_AUTH")) {
@@ -102,44 +103,11 @@ var rules = map[string]rule{
 		people := slices.Contains(flows, any("ALLOW_USER_SRP_AUTH"))
 		return (!people || r.Properties["PreventUserExistenceErrors"] == "ENABLED") &&
 			r.Properties["EnableTokenRevocation"] == true
-	}), `{"ExplicitAuthFlows": ["ALLOW_USER_SRP_AUTH"], "EnableTokenRevocation": true}`},
+	}, `{"ExplicitAuthFlows": ["ALLOW_USER_SRP_AUTH"], "EnableTokenRevocation": true}`},
 }
 
 // aboutSecret are names of variables that would hold a secret.
 var aboutSecret = regexp.MustCompile(`SECRET|PASSWORD|TOKEN|CREDENTIALS|PRIVATE_KEY|API_KEY`)
-
-func keeps(keeps func(synthtest.Resource) bool) func(synthtest.Template, string, synthtest.Resource) bool {
-	return func(_ synthtest.Template, _ string, r synthtest.Resource) bool { return keeps(r) }
-}
-
-func everyReplica(keeping func(any) bool) func(synthtest.Template, string, synthtest.Resource) bool {
-	return keeps(func(r synthtest.Resource) bool {
-		replicas := synthtest.List(r.Properties["Replicas"])
-		return len(replicas) > 0 && !slices.ContainsFunc(replicas, func(replica any) bool { return !keeping(replica) })
-	})
-}
-
-// refusesWithoutTLS is followed by resources that a policy of that type names in the property, if
-// the policy denies everything to every caller without TLS.
-func refusesWithoutTLS(policies, about string) func(synthtest.Template, string, synthtest.Resource) bool {
-	return func(t synthtest.Template, id string, _ synthtest.Resource) bool {
-		for _, policy := range t.OfType(policies) {
-			if !slices.ContainsFunc(synthtest.List(policy.Properties[about]), func(of any) bool {
-				return synthtest.At(of, "Ref") == id
-			}) {
-				continue
-			}
-			for _, s := range synthtest.List(synthtest.At(policy.Properties, "PolicyDocument", "Statement")) {
-				everyone := synthtest.At(s, "Principal") == "*" || synthtest.At(s, "Principal", "AWS") == "*"
-				if synthtest.At(s, "Effect") == "Deny" && everyone &&
-					synthtest.At(s, "Condition", "Bool", "aws:SecureTransport") == "false" {
-					return true
-				}
-			}
-		}
-		return false
-	}
-}
 
 // narrow reports whether a statement allows single actions to a service, and not to everyone.
 func narrow(statement any) bool {
@@ -167,7 +135,7 @@ func broken(s stack) []finding {
 	var all []finding
 	for name, rule := range rules {
 		for id, r := range s.template.Resources {
-			if slices.Contains(rule.Types, r.Type) && !rule.Keeps(s.template, id, r) {
+			if slices.Contains(rule.Types, r.Type) && !rule.Keeps(r) {
 				all = append(all, finding{Rule: name, Resource: id})
 			}
 		}
@@ -183,8 +151,7 @@ func TestRules(t *testing.T) {
 			t.Parallel()
 			r := synthtest.Resource{Type: rule.Types[0]}
 			must.OK(t, json.Unmarshal([]byte(rule.Broken), &r.Properties))
-			template := synthtest.Template{Resources: map[string]synthtest.Resource{"Broken": r}}
-			if rule.Keeps(template, "Broken", r) {
+			if rule.Keeps(r) {
 				t.Errorf("%s keeps the rule, want that it breaks it", rule.Broken)
 			}
 			seen := 0

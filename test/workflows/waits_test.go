@@ -2,7 +2,6 @@ package workflows_test
 
 import (
 	"cmp"
-	"flag"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -15,10 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/goldentest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
-
-var update = flag.Bool("update", false, "write test/waits.txt")
 
 // file is a file of Go of the tests.
 type file struct {
@@ -211,21 +209,7 @@ func TestWaits(t *testing.T) {
 		}
 	}
 	slices.Sort(lines)
-	path, want := filepath.Join("..", "waits.txt"), strings.Join(lines, "")
-	if *update {
-		must.OK(t, os.WriteFile(path, []byte(want), 0o644))
-	}
-	got := must.Get(os.ReadFile(path))(t)
-	had := strings.SplitAfter(string(got), "\n")
-	for _, line := range lines {
-		if !slices.Contains(had, line) {
-			t.Errorf("test/waits.txt lacks %q", line)
-		}
-	}
-	if string(got) != want {
-		t.Error("test/waits.txt is not what the tests wait for: " +
-			"(cd test && go test ./workflows -run TestWaits -update)")
-	}
+	goldentest.Check(t, filepath.Join("..", "waits.txt"), []byte(strings.Join(lines, "")))
 	if len(lines) < 100 {
 		t.Errorf("got %d tests that wait, want those of all modules", len(lines))
 	}
