@@ -43,8 +43,9 @@ func (all Variants) Provisioned(everything func(*platforms.Platform) synthtest.T
 		}
 		fmt.Fprintln(&parts, types)
 	}
-	return "# What a platform has\n\n`make golden` writes this page from the templates of zero props: every " +
-		"resource, by type. A stack has at most 500.\n\n" + counts.String() + "\n" + parts.String()
+	return "# What a platform has\n\n" +
+		"`make golden` writes this page from the templates of zero props: every resource, by type. " +
+		"A stack has at most 500.\n\n" + counts.String() + "\n" + parts.String()
 }
 
 // resourcesOf counts the resources of a platform in a template.
