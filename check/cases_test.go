@@ -3,7 +3,6 @@ package check_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/onesynth-cdk/onesynth/check"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/goldentest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
@@ -23,9 +23,6 @@ type scenario struct {
 	name            string
 	changes, states []string
 }
-
-// update reports whether the flag -update is given, which package reference declares.
-func update() bool { return flag.Lookup("update").Value.String() == "true" }
 
 // TestCases compares the findings of each case of testdata/*.txtar with those that the case states. With -update it
 // writes the findings into the archives: a new case is its name and what it changes.
@@ -65,12 +62,12 @@ func TestCases(t *testing.T) {
 				t.Run(c.name, func(t *testing.T) {
 					found := c.run(t, base, noted)
 					fmt.Fprintf(&written, "%s: %s\n", c.name, strings.Join(append(c.changes, found...), "\n  "))
-					if diff := cmp.Diff(c.states, found); diff != "" && !update() {
+					if diff := cmp.Diff(c.states, found); diff != "" && !goldentest.Update() {
 						t.Errorf("findings (-stated +found):\n%s", diff)
 					}
 				})
 			}
-			if update() {
+			if goldentest.Update() {
 				archive.Files[1].Data = []byte(written.String())
 				must.OK(t, os.WriteFile(path, txtar.Format(archive), 0o600))
 			}

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io/fs"
 	"os"
 	"regexp"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/goldentest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 )
 
@@ -230,7 +230,7 @@ func testTypes(t *testing.T) {
 	}
 	slices.Sort(all)
 	want := strings.Join(all, "\n") + "\n"
-	if flag.Lookup("update").Value.String() == "true" {
+	if goldentest.Update() {
 		var packed bytes.Buffer
 		writer := must.Get(gzip.NewWriterLevel(&packed, gzip.BestCompression))(t)
 		must.Get(writer.Write([]byte(want)))(t)

@@ -2,7 +2,6 @@ package command
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/goldentest"
 )
 
 // TestScripts runs testdata/scripts. Beside the commands of package testscript, a script has:
@@ -24,8 +25,7 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/scripts", RequireExplicitExec: true,
-		// Package reference declares the flag.
-		UpdateScripts: flag.Lookup("update").Value.String() == "true",
+		UpdateScripts: goldentest.Update(),
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", filepath.Dir(command))
 			return nil
