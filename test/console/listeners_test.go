@@ -1,21 +1,19 @@
 package console
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/shirou/gopsutil/v4/process"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
@@ -166,56 +164,21 @@ func portOf(t *testing.T, address string) int {
 }
 
 // listeners are the TCP ports on which this process and its descendants listen, but for browsers.
-func listeners(t *testing.T) []int {
+func listeners(t *testing.T) (ports []int) {
 	t.Helper()
-	if runtime.GOOS != "linux" {
-		t.Skip("the ports of processes are read from /proc")
-	}
-	children := map[int][]int{}
-	processes := must.Get(filepath.Glob("/proc/[0-9]*/stat"))(t)
-	for _, file := range processes {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue // it has ended
-		}
-		// The name, in brackets, may have spaces.
-		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		parent, _ := strconv.Atoi(fields[1])
-		children[parent] = append(children[parent], pid)
-	}
-	own := map[string]bool{} // inodes of sockets
-	for pids := []int{os.Getpid()}; len(pids) > 0; pids = pids[1:] {
-		folder := fmt.Sprintf("/proc/%d", pids[0])
-		if command, _ := os.ReadFile(folder + "/cmdline"); strings.Contains(string(command), "--remote-debugging-") {
+	for all := []*process.Process{must.Get(process.NewProcess(int32(os.Getpid())))(t)}; len(all) > 0; all = all[1:] {
+		// What fails is of a process that has ended.
+		if command, _ := all[0].Cmdline(); strings.Contains(command, "--remote-debugging-") {
 			continue
 		}
-		pids = append(pids, children[pids[0]]...)
-		files, _ := filepath.Glob(folder + "/fd/*")
-		for _, file := range files {
-			target, _ := os.Readlink(file)
-			own[strings.TrimSuffix(strings.TrimPrefix(target, "socket:["), "]")] = true
-		}
-	}
-	var ports []int
-	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		file, err := os.Open(table)
-		if err != nil {
-			continue // without IPv6
-		}
-		lines := bufio.NewScanner(file)
-		for lines.Scan() {
-			// sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode; 0A is LISTEN
-			// (proc(5)).
-			fields := strings.Fields(lines.Text())
-			if len(fields) < 10 || fields[3] != "0A" || !own[fields[9]] {
-				continue
+		children, _ := all[0].Children()
+		all = append(all, children...)
+		connections, _ := all[0].Connections()
+		for _, one := range connections {
+			if one.Status == "LISTEN" {
+				ports = append(ports, int(one.Laddr.Port))
 			}
-			_, hexadecimal, _ := strings.Cut(fields[1], ":")
-			port := must.Get(strconv.ParseInt(hexadecimal, 16, 32))(t)
-			ports = append(ports, int(port))
 		}
-		_ = file.Close()
 	}
 	slices.Sort(ports)
 	return slices.Compact(ports)
