@@ -11,22 +11,23 @@ import (
 func TestPictures(t *testing.T) {
 	folder := browser.Pictures(t)
 	run, driven := suite.Start(t)
-	shots := fillForPictures(t, run)
+	items, trace, drawn := useForPictures(t, run)
+	views := map[string]string{"try": tryView(clientOf(t, run, "todo", "alice").URL, "GET /api/v1/tasks/stats"),
+		"trace": trace, "items": items, "map": drawn}
 	for scheme, dark := range map[string]bool{"light": false, "dark": true} {
 		tab := driven.Open(t, run.ConsoleURL()+"/", browser.Options{Dark: dark, Width: 1200, Height: 760})
 		shown(tab, "")
-		for _, shot := range shots {
-			goTo(tab, shot.view)
-			for _, step := range shot.steps {
-				step(tab)
+		for name, view := range views {
+			goTo(tab, view)
+			switch name {
+			case "try":
+				tab.Click("Send")
+				tab.See("All that the request did")
+				browser.Evaluate[bool](tab, "document.activeElement?.blur(), scrollTo(0, 0), true")
+			case "trace":
+				tab.See("API Gateway")
 			}
-			tab.Picture(filepath.Join(folder, shot.name+"-"+scheme+".webp"), 38)
+			tab.Picture(filepath.Join(folder, name+"-"+scheme+".webp"), 38)
 		}
 	}
-}
-
-// shot is a picture of a view, after some steps.
-type shot struct {
-	name, view string
-	steps      []func(*browser.Tab)
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -18,26 +19,17 @@ func useForPictures(t *testing.T, runner *run.Runner) (items, trace, drawn strin
 	t.Helper()
 	alice := clientOf(t, runner, "todo", "alice")
 	alice.Try(t, "POST", "/api/v1/users/me", map[string]string{"email": "alice@example.com", "name": "Alice"})
-	titles := map[string][]string{
-		"work": {"Write the report", "Review the schema", "Answer the security questionnaire", "Plan the release",
-			"Fix the flaky test"},
-		"home":   {"Water the plants", "Call the landlord", "Book the dentist"},
-		"family": {"Buy a present for Ann", "School trip form"},
-		"errand": {"Return the parcel"},
-	}
-	n := 0
 	first := ""
-	for _, category := range []string{"work", "home", "family", "errand"} {
-		for _, title := range titles[category] {
-			n++
-			made := alice.Try(t, "POST", "/api/v1/tasks", map[string]string{
-				"title": title, "category": category, "priority": []string{"high", "medium", "low"}[n%3],
-				"due_date": fmt.Sprintf("2026-12-%02d", n),
-			})
-			if first == "" {
-				first = onesynthtest.Field(made.Body, "task_id")
-			}
-		}
+	for n, task := range []string{"work: Write the report", "work: Review the schema",
+		"work: Answer the security questionnaire", "work: Plan the release", "work: Fix the flaky test",
+		"home: Water the plants", "home: Call the landlord", "home: Book the dentist", "family: Buy a present for Ann",
+		"family: School trip form", "errand: Return the parcel"} {
+		category, title, _ := strings.Cut(task, ": ")
+		made := alice.Try(t, "POST", "/api/v1/tasks", map[string]string{
+			"title": title, "category": category, "priority": []string{"medium", "low", "high"}[n%3],
+			"due_date": fmt.Sprintf("2026-12-%02d", n+1),
+		})
+		first = cmp.Or(first, onesynthtest.Field(made.Body, "task_id"))
 	}
 	for _, change := range []map[string]string{{"status": "in_progress"}, {"title": "Write reports"}} {
 		alice.MustSend(t, "PATCH", "/api/v1/tasks/"+first, http.Header{"If-Match": {`"1"`}}, change)
