@@ -160,7 +160,7 @@ func TestToldOfTheEnd(t *testing.T) {
 		wait(call, ms > 5000 && ms <= 15000 ? 100 : ms, ...more))(setTimeout)`})
 	tab.Excuse("410")
 	write(tab, "I am")
-	rival := onesynthtest.NewClient(t, target(t))
+	rival := onesynthtest.NewClient(t, suite.Target(t))
 	rival.Header = http.Header{"X-Fingerprint": {onesynthtest.Unique("person")}}
 	if r := rival.Try(t, http.MethodPost, "/human/responses",
 		map[string]any{"question_id": q.id, "answer": "I was."}); r.Status != http.StatusCreated {
@@ -184,7 +184,7 @@ func TestRaceForTheLastPlace(t *testing.T) {
 		tab := open(t, "/q/"+q.id, browser.Options{})
 		tab.Until("(document.querySelector('input[name=option][value=\"1\"]')?.click(), " +
 			"document.querySelector('input[name=option]:checked'))")
-		other, rival := make(chan int), onesynthtest.NewClient(t, target(t))
+		other, rival := make(chan int), onesynthtest.NewClient(t, suite.Target(t))
 		rival.Header = http.Header{"X-Fingerprint": {onesynthtest.Unique("person")}}
 		go func() {
 			r, _ := rival.Send(t.Context(), http.MethodPost, "/human/responses", nil,

@@ -3,11 +3,14 @@ package page
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -21,19 +24,17 @@ import (
 type firebase struct {
 	*httptest.Server
 	settings page.Firebase
+	// fails is the status of all answers; 0: the service works. -1: it closes each connection.
+	fails atomic.Int32
+	// renewed counts the tokens of installations that replaced earlier ones.
+	renewed atomic.Int32
 
 	mutex sync.Mutex
-	// fails is the status of all answers; 0: the service works. -1: it closes each connection.
-	fails int
 	// wrong are requests that are none of the protocol.
 	wrong []string
 	// refresh are the refresh tokens of installations, and auth their tokens of the moment; endpoints are what tokens
 	// are registered for.
 	refresh, auth, endpoints map[string]string
-	// given are all tokens of all times.
-	given map[string]bool
-	// renewed counts the tokens of installations that replaced earlier ones.
-	renewed int
 }
 
 func startFirebase(t *testing.T) *firebase {
@@ -41,7 +42,6 @@ func startFirebase(t *testing.T) *firebase {
 		settings: page.Firebase{APIKey: "AIzaSyA-public-key-of-a-web-app", ProjectID: "ask-a-human-test",
 			AppID: "1:123456789012:web:0123456789abcdef", VAPIDKey: "B" + strings.Repeat("Aw", 43)},
 		refresh: map[string]string{}, auth: map[string]string{}, endpoints: map[string]string{},
-		given: map[string]bool{},
 	}
 	f.Server = httptest.NewTLSServer(f)
 	t.Cleanup(func() {
@@ -55,45 +55,21 @@ func startFirebase(t *testing.T) *firebase {
 
 // flags make a browser reach the stand-in by the names of the services, whose certificates it has not.
 func (f *firebase) flags() []chromedp.ExecAllocatorOption {
-	address := f.Listener.Addr().String()
 	return []chromedp.ExecAllocatorOption{
-		chromedp.Flag("host-resolver-rules", fmt.Sprintf(
-			"MAP firebaseinstallations.googleapis.com:443 %s, MAP fcmregistrations.googleapis.com:443 %s", address,
-			address)),
+		chromedp.Flag("host-resolver-rules", fmt.Sprintf("MAP firebaseinstallations.googleapis.com:443 %[1]s, "+
+			"MAP fcmregistrations.googleapis.com:443 %[1]s", f.Listener.Addr())),
 		chromedp.Flag("ignore-certificate-errors", true),
 	}
 }
 
-// fail makes all requests fail with the status: [firebase] says how.
-func (f *firebase) fail(status int) {
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
-	f.fails = status
-}
+// ending ends the tokens of the service.
+const ending = ":APA91b"
 
-// tokens are the tokens in use, by endpoint.
-func (f *firebase) tokens() map[string]string {
+// tokens are the tokens in use.
+func (f *firebase) tokens() []string {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	tokens := map[string]string{}
-	for token, endpoint := range f.endpoints {
-		tokens[endpoint] = token
-	}
-	return tokens
-}
-
-// renewals is how often an installation got a token in place of an earlier one.
-func (f *firebase) renewals() int {
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
-	return f.renewed
-}
-
-// gave reports whether the token is one of the service.
-func (f *firebase) gave(token string) bool {
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
-	return f.given[token]
+	return slices.Collect(maps.Keys(f.endpoints))
 }
 
 var installationID = regexp.MustCompile(`^[cdef][\w-]{21}$`)
@@ -119,11 +95,10 @@ func (f *firebase) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.wrong = append(f.wrong, r.Method+" "+r.Host+r.URL.Path+": "+what)
 		refuse(http.StatusBadRequest, "INVALID_ARGUMENT")
 	}
-	if f.fails < 0 {
+	if fails := int(f.fails.Load()); fails < 0 {
 		panic(http.ErrAbortHandler)
-	}
-	if f.fails > 0 {
-		refuse(f.fails, "INTERNAL")
+	} else if fails > 0 {
+		refuse(fails, "INTERNAL")
 		return
 	}
 	if got := r.Header.Get("x-goog-api-key"); got != f.settings.APIKey {
@@ -159,7 +134,7 @@ func (f *firebase) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		f.auth[id] = onesynthtest.Unique("auth")
-		f.renewed++
+		f.renewed.Add(1)
 		_ = json.NewEncoder(w).Encode(map[string]string{"token": f.auth[id], "expiresIn": "604800s"})
 	case r.Host == "fcmregistrations.googleapis.com" && path == "" &&
 		(r.Method == http.MethodPost && token == "" || r.Method == http.MethodPatch && token != ""):
@@ -189,8 +164,8 @@ func (f *firebase) register(w http.ResponseWriter, r *http.Request, token, endpo
 		return
 	case f.endpoints[token] != endpoint:
 		delete(f.endpoints, token)
-		token = onesynthtest.Unique("device") + ":APA91b"
-		f.endpoints[token], f.given[token] = endpoint, true
+		token = onesynthtest.Unique("device") + ending
+		f.endpoints[token] = endpoint
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"token": token, "web": map[string]string{"endpoint": endpoint}})
 }

@@ -35,12 +35,6 @@ func open(t *testing.T, path string, options browser.Options) *browser.Tab {
 	return tab
 }
 
-// target is the run, besides the page.
-func target(t testing.TB) *onesynthtest.Target {
-	t.Helper()
-	return suite.Target(t)
-}
-
 // question is a question, and the agent that asked it.
 type question struct {
 	id    string
@@ -56,7 +50,7 @@ func ask(t testing.TB, prompt string, answers int, options ...string) question {
 // askFor is ask for an audience.
 func askFor(t testing.TB, audience, prompt string, answers int, options ...string) question {
 	t.Helper()
-	q := question{agent: onesynthtest.NewClient(t, target(t))}
+	q := question{agent: onesynthtest.NewClient(t, suite.Target(t))}
 	q.agent.Header = http.Header{"X-Agent-Id": {onesynthtest.Unique("agent")}}
 	body := map[string]any{"prompt": prompt, "type": "text", "min_responses": answers, "audience": []string{audience}}
 	if len(options) > 0 {
@@ -74,7 +68,6 @@ type answered struct {
 	Status    string `json:"status"`
 	Responses []struct {
 		Answer     string `json:"answer"`
-		Option     *int   `json:"selected_option"`
 		Confidence int    `json:"confidence"`
 	} `json:"responses"`
 }

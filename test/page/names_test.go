@@ -13,7 +13,7 @@ import (
 
 // A person reports a name below the leaderboard. The operator sees it, and takes it away, which settles the report.
 func TestReportedName(t *testing.T) {
-	named := onesynthtest.NewClient(t, target(t))
+	named := onesynthtest.NewClient(t, suite.Target(t))
 	named.Header = http.Header{"X-Fingerprint": {onesynthtest.Unique("named")}}
 	for range 3 { // The page shows the first twenty people.
 		q := ask(t, unique("Who is on the board?"), 2)

@@ -16,7 +16,7 @@ import (
 // report reports a question as someone new.
 func report(t *testing.T, q question, comment string) {
 	t.Helper()
-	person := onesynthtest.NewClient(t, target(t))
+	person := onesynthtest.NewClient(t, suite.Target(t))
 	person.Header = http.Header{"X-Fingerprint": {onesynthtest.Unique("person-of-reports")}}
 	if got := person.Try(t, http.MethodPost, "/human/reports",
 		map[string]any{"question_id": q.id, "reason": "abuse", "comment": comment}); got.Status != http.StatusCreated {
@@ -179,7 +179,7 @@ func TestOperatorTakesBack(t *testing.T) {
 	tab.Until("location.search.includes('most') && " + card(left) + "?.textContent === 'It is hidden.Undo'")
 	tab.Go("about:blank")
 	wait.For(t, "the status of the question", "CLOSED", func() string { return left.read(t).Status },
-		wait.On(target(t)))
+		wait.On(suite.Target(t)))
 	if got := kept.read(t); got.Status != "OPEN" {
 		t.Errorf("the agent reads %+v", got)
 	}
@@ -255,7 +255,7 @@ func TestOperatorKeys(t *testing.T) {
 func TestOperatorPerson(t *testing.T) {
 	q := ask(t, unique("What is kept of you?"), 3)
 	id := onesynthtest.Unique("asks-for-data")
-	person := onesynthtest.NewClient(t, target(t))
+	person := onesynthtest.NewClient(t, suite.Target(t))
 	person.Header = http.Header{"X-Fingerprint": {id}}
 	if got := person.Try(t, http.MethodPost, "/human/responses", map[string]any{"question_id": q.id,
 		"answer": "This is kept of me."}); got.Status != http.StatusCreated {
@@ -310,7 +310,7 @@ func TestOperatorPerson(t *testing.T) {
 // An operator takes a name away, and lets the person choose again.
 func TestOperatorNames(t *testing.T) {
 	q := ask(t, unique("Who are you?"), 2)
-	person := onesynthtest.NewClient(t, target(t))
+	person := onesynthtest.NewClient(t, suite.Target(t))
 	person.Header = http.Header{"X-Fingerprint": {onesynthtest.Unique("named")}}
 	choose := func(want int) {
 		t.Helper()

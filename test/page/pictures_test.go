@@ -20,7 +20,7 @@ func TestPictures(t *testing.T) {
 			if n > 0 && i%(n+1) > 0 {
 				continue
 			}
-			client := onesynthtest.NewClient(t, target(t))
+			client := onesynthtest.NewClient(t, suite.Target(t))
 			client.Header = http.Header{"X-Fingerprint": {person}}
 			if r := client.Try(t, http.MethodPost, "/human/responses",
 				map[string]any{"question_id": id, "answer": "It depends on who reads it.",

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,7 +41,7 @@ func served(t *testing.T, settings page.Settings) string {
 	t.Helper()
 	site := must.Get(page.New(settings))(t)
 	site.Log = slog.New(slog.DiscardHandler)
-	api := must.Get(url.Parse(target(t).URL))(t)
+	api := must.Get(url.Parse(suite.Target(t).URL))(t)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(api) }}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/human/") {
@@ -62,15 +63,15 @@ func (f *firebase) subscribed(t *testing.T, count int) (last struct {
 	t.Helper()
 	wait.For(t, "the subscriptions of the platform", count, func() int {
 		found := 0
-		for _, item := range target(t).Items(t, "Subscriptions") {
-			if token, ok := item["fcm_token"].(string); ok && f.gave(token) {
+		for _, item := range suite.Target(t).Items(t, "Subscriptions") {
+			if token, ok := item["fcm_token"].(string); ok && strings.HasSuffix(token, ending) {
 				found++
 				last.token = token
 				last.interval, _ = item["min_interval_minutes"].(float64)
 			}
 		}
 		return found
-	}, wait.On(target(t)))
+	}, wait.On(suite.Target(t)))
 	return last
 }
 
@@ -102,18 +103,17 @@ func TestPush(t *testing.T) {
 	tab := driven.Open(t, address+"/settings", browser.Options{Notifications: true, Before: pushService})
 	tab.Excuse("500")
 	tab.Excuse("net::ERR")
-	for _, status := range []int{500, -1} {
-		service.fail(status)
+	for _, status := range []int32{500, -1} {
+		service.fails.Store(status)
 		tab.Click("Notify me")
 		tab.See("That did not work")
 	}
-	service.fail(0)
+	service.fails.Store(0)
 	service.subscribed(t, 0)
 	tab.Click("Notify me")
 	tab.See("Notifications are on.")
 	first := service.subscribed(t, 1)
-	if tokens := service.tokens(); len(tokens) != 1 || first.token == "" || first.token != onlyOf(tokens) ||
-		first.interval != 30 {
+	if tokens := service.tokens(); !slices.Equal(tokens, []string{first.token}) || first.interval != 30 {
 		t.Errorf("the platform has %+v, the service %v", first, tokens)
 	}
 	tab.Until("(() => { const list = document.getElementById('interval'); list.value = '60'; list.dispatchEvent(new " +
@@ -125,7 +125,7 @@ func TestPush(t *testing.T) {
 
 	// What the platform sends is shown, and leads to its question in the page that is open.
 	ask(t, unique("Do you hear me?"), 2)
-	target(t).RunSchedule(t, "")
+	suite.Target(t).RunSchedule(t, "")
 	message, id := delivered(t, first.token)
 	shown := notification(tab)
 	tab.Push(message)
@@ -145,8 +145,8 @@ func TestPush(t *testing.T) {
 		`localStorage.setItem('test of push', localStorage.getItem('test of push').replace('push.example/', 'push.example/other-')), setTimeout(() => location.reload()), true`)
 	second := first
 	tab.Until("JSON.parse(localStorage.getItem('ask-a-human.push')).endpoint.includes('other-')")
-	if second = service.subscribed(t, 1); second.token == first.token || second.token != onlyOf(service.tokens()) ||
-		second.interval != 60 {
+	if second = service.subscribed(t, 1); second.token == first.token ||
+		!slices.Equal(service.tokens(), []string{second.token}) || second.interval != 60 {
 		t.Errorf("the platform has %+v, and before %+v", second, first)
 	}
 	// After a week the same address is registered once more, with a new token of the installation.
@@ -157,8 +157,8 @@ func TestPush(t *testing.T) {
 		return true;
 	})()`)
 	tab.Until("JSON.parse(localStorage.getItem('ask-a-human.push')).registered > 1")
-	if got := service.subscribed(t, 1); got.token != second.token || service.renewals() != 1 {
-		t.Errorf("the platform has %+v, and before %+v; %d tokens were renewed", got, second, service.renewals())
+	if got := service.subscribed(t, 1); got.token != second.token || service.renewed.Load() != 1 {
+		t.Errorf("the platform has %+v, and before %+v; %d tokens were renewed", got, second, service.renewed.Load())
 	}
 
 	tab.Click("Settings")
@@ -192,7 +192,7 @@ func TestPushOfTheRun(t *testing.T) {
 	tab.Go(runner.URL("") + "/me")
 	shown := notification(tab)
 	ask(t, unique("Does this reach you?"), 2)
-	target(t).RunSchedule(t, "")
+	suite.Target(t).RunSchedule(t, "")
 	shown()
 	_, id := delivered(t, browser.Evaluate[string](tab, "JSON.parse(localStorage.getItem('ask-a-human.push')).token"))
 	tab.Until("navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then((all) => " +
@@ -206,7 +206,7 @@ func TestPushOfTheRun(t *testing.T) {
 	tab.Click("Settings")
 	tab.Click("Notify me no more")
 	tab.See("Notifications are off.")
-	if items := target(t).Items(t, "Subscriptions"); len(items) > 0 && strings.Contains(fmt.Sprint(items), "page-") {
+	if items := suite.Target(t).Items(t, "Subscriptions"); len(items) > 0 && strings.Contains(fmt.Sprint(items), "page-") {
 		t.Errorf("the platform has %v", items)
 	}
 }
@@ -243,15 +243,4 @@ func delivered(t *testing.T, token string) (content, question string) {
 	}
 	t.Fatal("the platform sent the device no notification of a question")
 	return "", ""
-}
-
-// onlyOf is the only value of a map, or "".
-func onlyOf(values map[string]string) string {
-	if len(values) != 1 {
-		return ""
-	}
-	for _, value := range values {
-		return value
-	}
-	return ""
 }

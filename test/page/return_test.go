@@ -23,7 +23,7 @@ func (q question) answersOf(t *testing.T, n int) (got answered) {
 	wait.For(t, "the answers that the agent reads", n, func() int {
 		got = q.read(t)
 		return len(got.Responses)
-	}, wait.On(target(t)))
+	}, wait.On(suite.Target(t)))
 	return got
 }
 
