@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,39 +80,24 @@ func Require(t testing.TB) string {
 
 // Browser is a running browser.
 type Browser struct {
-	ctx    context.Context
-	cancel []context.CancelFunc
-	folder string
+	ctx   context.Context
+	close func()
 }
 
 // Start starts the browser at the path with a profile of its own. Close ends it. Options come after those of all tests.
 func Start(path string, more ...chromedp.ExecAllocatorOption) (*Browser, error) {
-	folder, err := os.MkdirTemp("", "onesynth-browser-")
-	if err != nil {
-		return nil, fmt.Errorf("start a browser: %w", err)
-	}
-	flag := chromedp.Flag
-	options := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(path), chromedp.UserDataDir(folder), chromedp.Headless, chromedp.NoFirstRun,
-		chromedp.NoDefaultBrowserCheck, chromedp.DisableGPU,
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+		chromedp.ExecPath(path), chromedp.DisableGPU,
 		// The pages are the tests' own, and in a container the user is often root, for whom there is no sandbox.
 		chromedp.NoSandbox,
-		flag("disable-quic", true), flag("disable-background-networking", true), flag("disable-component-update", true),
-		flag("disable-sync", true),
-		flag("disable-default-apps", true), flag("disable-extensions", true), flag("disable-breakpad", true),
-		flag("metrics-recording-only", true),
-		flag("password-store", "basic"), flag("use-mock-keychain", true), flag("disable-dev-shm-usage", true),
-		flag("force-color-profile", "srgb"),
-		WithoutFeatures(),
-		flag("disable-background-timer-throttling", true), flag("disable-renderer-backgrounding", true),
-		flag("disable-backgrounding-occluded-windows", true),
-	}
-	b := &Browser{folder: folder}
-	allocated, cancel := chromedp.NewExecAllocator(context.Background(), append(options, more...)...)
-	b.cancel = append(b.cancel, cancel)
-	b.ctx, cancel = chromedp.NewContext(allocated)
-	b.cancel = append(b.cancel, cancel)
-	if err := chromedp.Do(b.ctx); err != nil {
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), WithoutFeatures())
+	allocated, end := chromedp.NewExecAllocator(context.Background(), append(options, more...)...)
+	ctx, cancel := chromedp.NewContext(allocated)
+	b := &Browser{ctx, func() {
+		cancel()
+		end()
+	}}
+	if err := chromedp.Do(ctx); err != nil {
 		b.Close()
 		return nil, fmt.Errorf("start the browser %s: %w", path, err)
 	}
@@ -126,11 +112,7 @@ func WithoutFeatures(features ...string) chromedp.ExecAllocatorOption {
 
 // Close ends the browser.
 func (b *Browser) Close() {
-	if b == nil {
-		return
+	if b != nil {
+		b.close()
 	}
-	for i := len(b.cancel) - 1; i >= 0; i-- {
-		b.cancel[i]()
-	}
-	_ = os.RemoveAll(b.folder)
 }

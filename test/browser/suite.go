@@ -2,9 +2,6 @@ package browser
 
 import (
 	"encoding/json"
-	"flag"
-	"fmt"
-	"os"
 	"sync"
 	"testing"
 
@@ -27,7 +24,6 @@ type Suite struct {
 
 	platforms platform.Suite
 	starting  sync.Once
-	app       *onesynthtest.Suite
 	run       *run.Runner
 	browser   *Browser
 	err       error
@@ -35,27 +31,20 @@ type Suite struct {
 
 // Main is the body of TestMain.
 func (s *Suite) Main(m *testing.M) {
-	flag.Parse()
-	status := m.Run()
-	s.browser.Close()
-	if s.run != nil {
-		s.run.Close()
-	}
-	if s.app != nil {
-		if err := s.app.Close(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
+	s.platforms.AtEnd = func() {
+		s.browser.Close()
+		if s.run != nil {
+			s.run.Close()
 		}
 	}
-	os.Exit(status)
+	s.platforms.Main(m)
 }
 
 // Start returns the run and the browser. It skips the test where there is none.
 func (s *Suite) Start(t testing.TB) (*run.Runner, *Browser) {
 	t.Helper()
-	app := s.platforms.Local(t, "dev")
-	path, assembly := Require(t), app.Assembly(t)
+	path, assembly := Require(t), s.platforms.Local(t, "dev").Assembly(t)
 	s.starting.Do(func() {
-		s.app = app
 		// The run has a DynamoDB of its own: a shared one would be slower for the tests that come next, by all that
 		// these write.
 		s.Options.Assembly, s.Options.NoSchedules = assembly, true

@@ -57,6 +57,8 @@ type Suite struct {
 	Construct string
 	// Errors has a value of each form that the platform's errors have.
 	Errors []any
+	// AtEnd is called when the tests have ended. Default: nothing.
+	AtEnd func()
 
 	mutex sync.Mutex
 	// local are the suites on this machine, by environment of cdk.json.
@@ -81,6 +83,9 @@ func (s *Suite) Main(m *testing.M) {
 	// Terratest's log lines belong to the test that causes them.
 	logger.Default = logger.TestingT
 	status := m.Run()
+	if s.AtEnd != nil {
+		s.AtEnd()
+	}
 	if err := s.close(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
@@ -161,12 +166,6 @@ func (s *Suite) OwnRun(t testing.TB, options run.Options) *Target {
 func (s *Suite) OwnRunOf(t testing.TB, environment string, options run.Options) *Target {
 	t.Helper()
 	return Local(s.Local(t, environment).OwnRun(t, options))
-}
-
-// FastSchedules is [onesynthtest.Suite.FastSchedules] of the environment dev.
-func (s *Suite) FastSchedules(t testing.TB, options run.Options) *Target {
-	t.Helper()
-	return Local(s.Local(t, "dev").FastSchedules(t, options))
 }
 
 // OwnArchitecture is what this machine can run without building it once more, unless
