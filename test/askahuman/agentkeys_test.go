@@ -18,13 +18,13 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // keyedTarget is a run of the environment prod, whose agents show keys.
 type keyedTarget struct {
-	*target
-	log  string // the file with all that the run prints
-	keys *service.AgentKeys
+	*platform.Target
+	log string // the file with all that the run prints
 }
 
 func keyedRun(t testing.TB, options run.Options) *keyedTarget {
@@ -32,23 +32,20 @@ func keyedRun(t testing.TB, options run.Options) *keyedTarget {
 	log := must.Get(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	t.Cleanup(func() { log.Close() })
 	options.Log, options.LogFormat = log, run.LogJSON
-	on := &target{suite.OwnRunOf(t, "prod", options)}
+	on := suite.OwnRunOf(t, "prod", options)
 	if physical := on.Tables["AgentKeys"]; physical != "aah-agent-keys" {
 		t.Fatalf("got table %q; want aah-agent-keys", physical)
 	}
-	db := must.Get(dynamo.New(on.Database, askahuman.AgentKeys(), on.Tables))(t)
-	return &keyedTarget{on, log.Name(), &service.AgentKeys{DB: db}}
+	return &keyedTarget{on, log.Name()}
 }
 
-// newAgent is an agent with a key.
-func (k *keyedTarget) newAgent(t testing.TB, c *onesynthtest.Client) agent {
+// newKeyed is a new agent with a key.
+func newKeyed(t testing.TB, on *platform.Target) agent {
 	t.Helper()
-	id := onesynthtest.Unique("agent")
-	key, _, err := k.keys.Issue(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return agentOf(c, id, key)
+	id, db := onesynthtest.Unique("agent"), must.Get(dynamo.New(on.Database, askahuman.AgentKeys(), on.Tables))(t)
+	key, _, err := (&service.AgentKeys{DB: db}).Issue(t.Context(), id)
+	must.OK(t, err)
+	return agentOf(platform.NewClient(t, on), id, key)
 }
 
 // An agent asks with a key that the command issued, until the command revokes it. The function may read and mark keys,
@@ -56,7 +53,7 @@ func (k *keyedTarget) newAgent(t testing.TB, c *onesynthtest.Client) agent {
 func TestAgentKeys(t *testing.T) {
 	t.Parallel()
 	k := keyedRun(t, run.Options{})
-	c := newClient(t, k.target)
+	c := platform.NewClient(t, k.Target)
 	command := func(arguments ...string) string {
 		t.Helper()
 		runner := exec.CommandContext(t.Context(), commandtest.Path(t),
@@ -127,8 +124,7 @@ func TestPublishedClientsWithKeys(t *testing.T) {
 			t.Parallel()
 			command := clientOf(t)
 			k := keyedRun(t, run.Options{})
-			c := newClient(t, k.target)
-			runClient(t, k.target, func() agent { return k.newAgent(t, c) }, command...)
+			runClient(t, k.Target, func() agent { return newKeyed(t, k.Target) }, command...)
 		})
 	}
 }

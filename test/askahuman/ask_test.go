@@ -11,7 +11,7 @@ import (
 // A text question is asked, answered until it has enough, and read by its agent with what people wrote.
 func TestTextQuestionIsAnsweredUntilClosed(t *testing.T) {
 	t.Parallel()
-	c := newClient(t, shared(t))
+	c := platform.NewClient(t, suite.Shared(t))
 	asker := newAgent(c)
 	asked := asker.ask(t, textQuestion(2))
 	if read := asker.question(t, asked.QuestionID); read.Status != "OPEN" || len(read.Responses) != 0 {

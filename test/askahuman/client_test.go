@@ -10,12 +10,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// newClient returns a visitor, who reaches the platform from one address.
-func newClient(t testing.TB, target *target) *onesynthtest.Client {
-	t.Helper()
-	return platform.NewClient(t, target.Target)
-}
-
 // as is the visitor who says by a header who they are.
 func as(c *onesynthtest.Client, header, value string) *onesynthtest.Client {
 	own := *c

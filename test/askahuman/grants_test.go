@@ -17,15 +17,14 @@ import (
 )
 
 // uses makes every function do its work, but for what the requests of package routes do.
-func uses(t testing.TB, of *platform.Target) {
-	on := &target{of}
-	c := newClient(t, on)
+func uses(t testing.TB, on *platform.Target) {
+	c := platform.NewClient(t, on)
 	asker, one, olga := newAgent(c), newPerson(c), on.As(t, "olga", onesynthtest.Groups("operators"))
 	for _, path := range []string{"/", "/operator"} {
 		platform.Succeeded(t, c.Try(t, http.MethodGet, path, nil))
 	}
 	open, delivered := asker.ask(t, textQuestion(50)).QuestionID,
-		asker.ask(t, on.on("delivered", textQuestion(1))).QuestionID
+		asker.ask(t, withWebhook(on, "delivered", textQuestion(1))).QuestionID
 	answer(t, one, textAnswer(asker.ask(t, textQuestion(1)).QuestionID)) // the last one
 	platform.Call(t, asker, askahuman.CloseQuestion, askahuman.QuestionParams{ID: delivered})
 	asker.question(t, delivered)
@@ -69,8 +68,8 @@ func uses(t testing.TB, of *platform.Target) {
 	others := on.Item(t, "Subscriptions", "subscription_id", subscribed["others"])["fcm_token"].(string)
 	onesynthtest.Call(t, one, askahuman.ChangeSubscription, askahuman.SubscriptionParams{ID: subscribed["own"]},
 		askahuman.SubscriptionChange{Token: &others})
-	on.expire(t, asker.ask(t, textQuestion(1)).QuestionID)
-	on.runNotifier(t)
+	expire(t, on, asker.ask(t, textQuestion(1)).QuestionID)
+	runNotifier(t, on)
 
 	for _, asked := range []bool{false, true} {
 		leaver := newPerson(c)
@@ -93,12 +92,12 @@ func uses(t testing.TB, of *platform.Target) {
 			time.Sleep(time.Duration(left.Wait) * time.Second)
 		}
 	}
-	on.failWebhooks(t, asker)
+	failWebhooks(t, on, asker)
 }
 
 // failWebhooks ends a question whose endpoint fails, puts a message that is no webhook into the queue, and waits until
 // the first attempt at both has ended.
-func (p *target) failWebhooks(t testing.TB, asker agent) {
+func failWebhooks(t testing.TB, p *platform.Target, asker agent) {
 	t.Helper()
 	runner := runtest.Of(p.Run)
 	deliveries := func() []runtest.Delivery {
@@ -113,7 +112,7 @@ func (p *target) failWebhooks(t testing.TB, asker agent) {
 	p.Flush(t)
 	before := tried()
 	must.OK(t, runner.FailWebhooks("/grants", true))
-	asked := asker.ask(t, p.on("grants", textQuestion(1)))
+	asked := asker.ask(t, withWebhook(p, "grants", textQuestion(1)))
 	platform.Call(t, asker, askahuman.CloseQuestion, askahuman.QuestionParams{ID: asked.QuestionID})
 	p.Flush(t)
 	must.OK(t, runner.Send(deliveries()[0].Queue, "no webhook", nil))

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // avoidEndOfHour waits when the windows of the limits are about to end, because counts
@@ -29,7 +31,7 @@ func (s stringSet) MarshalDynamoDBAttributeValue() (types.AttributeValue, error)
 
 // fillQuota takes all places of an agent's quota, by asks that have not stored their questions yet: asks come one after
 // the other, and an agent may ask fewer in an hour than it may have open.
-func fillQuota(t testing.TB, target *target, asker agent) {
+func fillQuota(t testing.TB, target *platform.Target, asker agent) {
 	t.Helper()
 	ids := make(stringSet, 100)
 	for i := range ids {

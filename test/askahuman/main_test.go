@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
-	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -18,16 +17,9 @@ var suite = platform.Suite{Platform: askahuman.Platform(), Construct: "AskAHuman
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
-// target is Ask-a-Human, running somewhere.
-type target struct{ *platform.Target }
-
-func shared(t testing.TB) *target { return &target{suite.Shared(t)} }
-
-func ownRun(t testing.TB, options run.Options) *target { return &target{suite.OwnRun(t, options)} }
-
 // runNotifier runs the notifier by its schedule and waits for its end. On AWS it
 // runs every minute by itself.
-func (p *target) runNotifier(t testing.TB) {
+func runNotifier(t testing.TB, p *platform.Target) {
 	t.Helper()
 	if p.Run != nil {
 		p.RunSchedule(t, "")

@@ -16,7 +16,7 @@ import (
 func TestMCPRepeats(t *testing.T) {
 	t.Parallel()
 	suite.CheckRepeats(t, func(t testing.TB, on *platform.Target) platform.Repeat {
-		asker, arguments := newAgent(newClient(t, &target{on})),
+		asker, arguments := newAgent(platform.NewClient(t, on)),
 			map[string]any{"prompt": "Should error messages apologise to people?"}
 		return platform.Repeat{
 			Claims:   true,

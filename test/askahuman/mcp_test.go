@@ -10,19 +10,15 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
-
-// mcpHeader are the headers of a request of the Model Context Protocol.
-func mcpHeader(a agent) http.Header {
-	header := a.Header.Clone()
-	header.Set("Accept", "application/json, text/event-stream")
-	return header
-}
 
 // callTool calls a tool of the Model Context Protocol, as plain HTTP.
 func (a agent) callTool(ctx context.Context, tool string, arguments any) (onesynthtest.Reply, *sdk.CallToolResult,
 	error) {
-	reply, err := a.Send(ctx, http.MethodPost, "/mcp", mcpHeader(a), map[string]any{
+	header := a.Header.Clone()
+	header.Set("Accept", "application/json, text/event-stream")
+	reply, err := a.Send(ctx, http.MethodPost, "/mcp", header, map[string]any{
 		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
 		"params": map[string]any{"name": tool, "arguments": arguments},
 	})
@@ -50,8 +46,8 @@ func (a agentTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // The official client of the Model Context Protocol asks, waits and reads, through the API's gateway.
 func TestMCP(t *testing.T) {
 	t.Parallel()
-	on := shared(t)
-	c := newClient(t, on)
+	on := suite.Shared(t)
+	c := platform.NewClient(t, on)
 	asker := newAgent(c)
 	session := must.Get(sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
 		&sdk.StreamableClientTransport{

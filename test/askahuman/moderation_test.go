@@ -7,13 +7,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // Only operators moderate: neither users of no group, nor agents with a token of their own issuer.
 func TestModerationNeedsOperators(t *testing.T) {
 	t.Parallel()
-	target := &target{suite.OwnRunOf(t, "tokens", run.Options{})}
-	c := newClient(t, target)
+	target := suite.OwnRunOf(t, "tokens", run.Options{})
+	c := platform.NewClient(t, target)
 	authorizers := map[string]string{}
 	for _, api := range runtest.Of(target.Run).APIs() {
 		authorizers["agents"] = api.Issuers[0]

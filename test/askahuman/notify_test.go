@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"maps"
 	"testing"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // pushed is a notification as Firebase Cloud Messaging got it.
@@ -21,7 +21,7 @@ type pushed struct {
 }
 
 // pushes are all notifications that the run's push inbox took.
-func (p *target) pushes(t testing.TB) []pushed {
+func pushes(t testing.TB, p *platform.Target) []pushed {
 	t.Helper()
 	messages := runtest.Of(p.Run).Pushes()
 	all := make([]pushed, len(messages))
@@ -35,16 +35,16 @@ func (p *target) pushes(t testing.TB) []pushed {
 // gets nothing more until there is a new one.
 func TestNotifications(t *testing.T) {
 	t.Parallel()
-	target := ownRun(t, run.Options{})
-	one := newPerson(newClient(t, target))
+	target := suite.OwnRun(t, run.Options{})
+	one := newPerson(platform.NewClient(t, target))
 	dead := subscribe(t, one, onesynthtest.Unique("unregistered"))
 	// Subscribing is limited by address, so each device has one of its own.
-	other, known := newPerson(newClient(t, target)), onesynthtest.Unique("token")
+	other, known := newPerson(platform.NewClient(t, target)), onesynthtest.Unique("token")
 	subscribe(t, other, known)
-	asker := newAgent(newClient(t, target))
+	asker := newAgent(platform.NewClient(t, target))
 	asked := asker.ask(t, textQuestion(2))
-	target.runNotifier(t)
-	got := target.pushes(t)
+	runNotifier(t, target)
+	got := pushes(t, target)
 	if len(got) != 1 || got[0].Token != known || got[0].Notification.Title == "" ||
 		got[0].Notification.Body != textQuestion(2).Prompt {
 		t.Fatalf("got %+v; want one with the prompt, for %s", got, known)
@@ -66,14 +66,8 @@ func TestNotifications(t *testing.T) {
 	onesynthtest.Call(t, one, askahuman.ChangeSubscription, askahuman.SubscriptionParams{ID: dead},
 		askahuman.SubscriptionChange{Token: &token})
 	asker.ask(t, textQuestion(3))
-	target.runNotifier(t)
-	if got := target.pushes(t); len(got) != 2 || got[1].Token != token {
+	runNotifier(t, target)
+	if got := pushes(t, target); len(got) != 2 || got[1].Token != token {
 		t.Errorf("got %+v; want one for the new token", got)
 	}
-}
-
-// turnBack sets a moment of an item to so long before now.
-func (p *target) turnBack(t testing.TB, table, key, value, attribute string, by time.Duration) {
-	t.Helper()
-	p.Set(t, table, key, value, map[string]any{attribute: time.Now().Add(-by).UTC().Format("2006-01-02T15:04:05.000Z")})
 }

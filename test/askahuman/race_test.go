@@ -15,12 +15,12 @@ import (
 // question needs, and points are what the answers said.
 func TestRaceAsDeployed(t *testing.T) {
 	t.Parallel()
-	target := shared(t)
+	target := suite.Shared(t)
 	if target.Run != nil {
 		t.Skip("skipped in a local run: the service's own tests race, with faults")
 	}
 	avoidEndOfHour(t) // which may be the end of the day
-	c := newClient(t, target)
+	c := platform.NewClient(t, target)
 	c.Retry = onesynthtest.Busy
 	const racers, places = 64, 5
 	asker := newAgent(c)

@@ -12,8 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	service "github.com/onesynth-cdk/onesynth/lambdas/askahuman"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run"
@@ -60,7 +58,7 @@ func TestRegions(t *testing.T) {
 	at := httptest.NewServer(receiver)
 	t.Cleanup(at.Close)
 	data := t.TempDir()
-	start := func(arguments ...string) (runner *run.Runner, first, second *target) {
+	start := func(arguments ...string) (runner *run.Runner, first, second *platform.Target) {
 		t.Helper()
 		app := onesynthtest.Suite{Platform: suite.Platform, App: "regionsapp", Arguments: arguments}
 		t.Cleanup(func() { app.Close() })
@@ -72,7 +70,7 @@ func TestRegions(t *testing.T) {
 		runner = must.Get(run.Start(context.WithoutCancel(t.Context()), run.Options{Assembly: app.Assembly(t),
 			Data: data, NoSchedules: true, WebhookEndpoints: []string{at.URL}}))(t)
 		t.Cleanup(runner.Close)
-		of := func(construct string) *target {
+		of := func(construct string) *platform.Target {
 			outputs := map[string]string{}
 			for _, stack := range runner.Parts().Assembly.Stacks {
 				for name, output := range stack.Outputs {
@@ -81,19 +79,14 @@ func TestRegions(t *testing.T) {
 			}
 			made := must.Get(onesynthtest.NewTarget(construct, outputs, runner.DynamoDB()))(t)
 			made.Run = runner
-			return &target{&platform.Target{Target: made}}
+			return &platform.Target{Target: made}
 		}
 		return runner, of("First"), of("Second")
 	}
 
 	runner, first, second := start()
-	db := must.Get(dynamo.New(first.Database, askahuman.AgentKeys(), first.Tables))(t)
-	id, answers := onesynthtest.Unique("agent"), newPerson(newClient(t, first))
-	key, _, err := (&service.AgentKeys{DB: db}).Issue(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	asker := agentOf(newClient(t, first), id, key)
+	asker, answers := newKeyed(t, first), newPerson(platform.NewClient(t, first))
+	id, key := asker.id, asker.key
 	ask := func(path string) string {
 		question := textQuestion(1)
 		question.CallbackURL = new(at.URL + path)
@@ -112,9 +105,9 @@ func TestRegions(t *testing.T) {
 		Stats   string
 		Secrets []string
 	}
-	who := func(on *target) known {
+	who := func(on *platform.Target) known {
 		t.Helper()
-		visitor := newClient(t, on)
+		visitor := platform.NewClient(t, on)
 		there, someone := agentOf(visitor, id, key), *visitor
 		someone.Header = answers.Header
 		stats := someone.MustSend(t, http.MethodGet, "/human/stats", nil, nil)
@@ -128,7 +121,7 @@ func TestRegions(t *testing.T) {
 	if !strings.Contains(before.Stats, `"total_points":`) || strings.Contains(before.Stats, `"total_points":0`) {
 		t.Errorf("the person has %s, want points", before.Stats)
 	}
-	same := func(what string, on *target) {
+	same := func(what string, on *platform.Target) {
 		t.Helper()
 		if got := who(on); got.Stats != before.Stats || !slices.Equal(got.Secrets, before.Secrets) {
 			t.Errorf("%s: the person and the agent are %v, want %v", what, got, before)
@@ -142,7 +135,7 @@ func TestRegions(t *testing.T) {
 	receiver.mutex.Unlock()
 	runner, _, second = start("second")
 	same("after the fail-over", second)
-	asker = agentOf(newClient(t, second), id, key)
+	asker = agentOf(platform.NewClient(t, second), id, key)
 	wait.For(t, "the state of the webhook that the first region had not sent", "delivered", state(closed),
 		wait.On(second))
 	wait.Until(t, "the webhook that the first region had sent is looked at", func() (any, bool) {

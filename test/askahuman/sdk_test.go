@@ -18,20 +18,20 @@ import (
 // The published npm client works unmodified: client/lifecycle.test.mjs says how.
 func TestPublishedClient(t *testing.T) {
 	t.Parallel()
-	runClient(t, shared(t), nil, npmClient(t)...)
+	runClient(t, suite.Shared(t), nil, npmClient(t)...)
 }
 
 // The published client of PyPI works unmodified: client/sdk_test.py says how. It
 // needs a Python that has it, which make bin/python/.installed makes.
 func TestPublishedPythonClient(t *testing.T) {
 	t.Parallel()
-	runClient(t, shared(t), nil, pythonClient(t)...)
+	runClient(t, suite.Shared(t), nil, pythonClient(t)...)
 }
 
 // The official TypeScript client talks to each tool: test/conformance/tools.mjs says how.
 func TestMCPTypeScriptClient(t *testing.T) {
 	t.Parallel()
-	on := shared(t)
+	on := suite.Shared(t)
 	running := exec.CommandContext(t.Context(), "node", "tools.mjs")
 	running.Dir, running.Env = filepath.Dir(platform.Modules(t, "conformance")),
 		append(os.Environ(), "BASE_URL="+on.URL)
@@ -84,14 +84,14 @@ const keyedClients = 30
 
 // runClient runs a published client's tests against the platform. Where agents show
 // keys, keyed makes one that has a key; nil: agents are open.
-func runClient(t *testing.T, target *target, keyed func() agent, command ...string) {
+func runClient(t *testing.T, target *platform.Target, keyed func() agent, command ...string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("runs a published client: go test without -short does")
 	}
 	makeAgent, environment := keyed, map[string]string{"BASE_URL": target.URL}
 	if keyed == nil {
-		makeAgent = func() agent { return newAgent(newClient(t, target)) }
+		makeAgent = func() agent { return newAgent(platform.NewClient(t, target)) }
 	} else {
 		var keys []string
 		for range keyedClients {
@@ -104,8 +104,8 @@ func runClient(t *testing.T, target *target, keyed func() agent, command ...stri
 	// A client cannot make time pass, so it finds a question whose minute is over.
 	late := makeAgent()
 	asked := late.ask(t, textQuestion(2)).QuestionID
-	answer(t, newPerson(newClient(t, target)), textAnswer(asked))
-	target.expire(t, asked)
+	answer(t, newPerson(platform.NewClient(t, target)), textAnswer(asked))
+	expire(t, target, asked)
 	environment["QUOTA_AGENT"], environment["EXPIRED_AGENT"], environment["EXPIRED_QUESTION"] =
 		full.Header.Get(askahuman.AgentHeader), late.Header.Get(askahuman.AgentHeader), asked
 	avoidEndOfHour(t)

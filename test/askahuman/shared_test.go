@@ -19,7 +19,7 @@ func TestShared(t *testing.T) {
 		Statuses: []int{http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusNotFound},
 		Uses:     uses,
 		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
-			asker, question := newAgent(newClient(t, &target{on})), textQuestion(2)
+			asker, question := newAgent(platform.NewClient(t, on)), textQuestion(2)
 			question.IdempotencyKey = new(onesynthtest.Unique("key"))
 			return platform.Repeat{
 				Claims:   true,

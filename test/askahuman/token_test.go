@@ -7,14 +7,15 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // Where agents need tokens, as in the environment tokens, the token names the agent, and people
 // need none.
 func TestAgentsNeedTokens(t *testing.T) {
 	t.Parallel()
-	target := &target{suite.OwnRunOf(t, "tokens", run.Options{})}
-	c := newClient(t, target)
+	target := suite.OwnRunOf(t, "tokens", run.Options{})
+	c := platform.NewClient(t, target)
 	token := func(subject string) string {
 		t.Helper()
 		return target.Token(t, map[string]any{"sub": subject})
@@ -46,6 +47,6 @@ func TestAgentsNeedTokens(t *testing.T) {
 	r := target.PastGateway(t, "AgentAPI", http.MethodGet, "/agent/questions")
 	suite.Refused(t, r, http.StatusUnauthorized, "UNAUTHORIZED")
 
-	suite.CheckGatewayErrors(t, target.Target, "tokens")
-	suite.CheckTokens(t, target.Target, http.Header{"X-Agent-Id": {"agent-one"}})
+	suite.CheckGatewayErrors(t, target, "tokens")
+	suite.CheckTokens(t, target, http.Header{"X-Agent-Id": {"agent-one"}})
 }

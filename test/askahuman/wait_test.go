@@ -7,14 +7,15 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // An agent waits for many questions at once, and learns of the answer to each. While each wait holds an instance of the
 // function, no instance refuses the agent's calls.
 func TestWaitingTogether(t *testing.T) {
 	t.Parallel()
-	target := shared(t)
-	c, waiting := newClient(t, target), target.AtOnce(40)
+	target := suite.Shared(t)
+	c, waiting := platform.NewClient(t, target), target.AtOnce(40)
 	asker := newAgent(c)
 	asked := make([]askahuman.Submission, waiting)
 	for i := range asked {

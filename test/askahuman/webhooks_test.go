@@ -30,13 +30,13 @@ func (a agent) webhookSecrets(t testing.TB) []string {
 }
 
 // on is a question whose webhook goes to a path of the run's own endpoint.
-func (p *target) on(path string, question askahuman.Ask) askahuman.Ask {
+func withWebhook(p *platform.Target, path string, question askahuman.Ask) askahuman.Ask {
 	question.CallbackURL = new(p.Run.WebhooksURL() + path)
 	return question
 }
 
 // arrived waits for a number of attempts on a path, and returns them.
-func (p *target) arrived(t testing.TB, path string, attempts int) (got []runtest.Webhook) {
+func arrived(t testing.TB, p *platform.Target, path string, attempts int) (got []runtest.Webhook) {
 	t.Helper()
 	wait.Until(t, fmt.Sprintf("%d webhooks arrive at /%s", attempts, path), func() (any, bool) {
 		got = slices.DeleteFunc(runtest.Of(p.Run).Webhooks(), func(w runtest.Webhook) bool {
@@ -48,7 +48,7 @@ func (p *target) arrived(t testing.TB, path string, attempts int) (got []runtest
 }
 
 // dueWebhooks lets the time until the next attempt at each webhook pass.
-func (p *target) dueWebhooks(t testing.TB) {
+func dueWebhooks(t testing.TB, p *platform.Target) {
 	t.Helper()
 	runner := runtest.Of(p.Run)
 	for _, queue := range runner.Queues() {
@@ -62,9 +62,9 @@ func (p *target) dueWebhooks(t testing.TB) {
 // secret.
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
-	target := shared(t)
+	target := suite.Shared(t)
 	target.LocalOnly(t, "an endpoint on this machine takes the webhooks")
-	c := newClient(t, target)
+	c := platform.NewClient(t, target)
 	asker := newAgent(c)
 	former := asker.webhookSecrets(t)
 	both := onesynthtest.Call(t, asker, askahuman.RotateWebhookSecret, schema.None{}, schema.None{}).Value.Secrets
@@ -72,11 +72,11 @@ func TestWebhooks(t *testing.T) {
 		t.Fatalf("got %d secrets, and %d after a rotation", len(former), len(both))
 	}
 	path := onesynthtest.Unique("closed")
-	answered := asker.ask(t, target.on(path, textQuestion(2)))
+	answered := asker.ask(t, withWebhook(target, path, textQuestion(2)))
 	for range 2 {
 		answer(t, newPerson(c), textAnswer(answered.QuestionID))
 	}
-	got := target.arrived(t, path, 1)[0]
+	got := arrived(t, target, path, 1)[0]
 	header := http.Header(got.Header)
 	for _, secret := range both {
 		verifier := must.Get(standardwebhooks.NewWebhook(secret))(t)
@@ -100,9 +100,11 @@ func TestWebhooks(t *testing.T) {
 // there, since none may go to this machine.
 func TestWebhookIsTriedOnAnEmulator(t *testing.T) {
 	t.Parallel()
-	target := shared(t)
-	target.EmulatorOnly(t, "a local run takes webhooks itself, and on AWS this one would be tried for a day")
-	asker := newAgent(newClient(t, target))
+	target := suite.Shared(t)
+	if !target.Emulated() {
+		t.Skip("skipped: a local run takes webhooks itself, and on AWS this one would be tried for a day")
+	}
+	asker := newAgent(platform.NewClient(t, target))
 	question := textQuestion(1)
 	host := onesynthtest.Unique("endpoint") + ".invalid"
 	question.CallbackURL = new("https://" + host + "/")
@@ -137,14 +139,14 @@ func TestWebhookIsTriedOnAnEmulator(t *testing.T) {
 // lose none. What no endpoint takes is in the queue of failures, from which it can be sent again.
 func TestWebhooksComeAgain(t *testing.T) {
 	t.Parallel()
-	target := ownRun(t, run.Options{})
-	c := newClient(t, target)
+	target := suite.OwnRun(t, run.Options{})
+	c := platform.NewClient(t, target)
 	asker := newAgent(c)
 	must.OK(t, runtest.Of(target.Run).FailWebhooks("/down", true))
 	const questions = 6
 	var asked []string
 	for range questions {
-		asked = append(asked, asker.ask(t, target.on("down", textQuestion(1))).QuestionID)
+		asked = append(asked, asker.ask(t, withWebhook(target, "down", textQuestion(1))).QuestionID)
 		platform.Call(t, asker, askahuman.CloseQuestion, askahuman.QuestionParams{ID: asked[len(asked)-1]})
 		for _, name := range []string{"WebhookQueuer", "WebhookSender"} {
 			_, _ = target.Run.Kill(target.Function(t, name))
@@ -158,7 +160,7 @@ func TestWebhooksComeAgain(t *testing.T) {
 		return all
 	}
 	wait.Until(t, "each webhook is tried twice", func() (any, bool) {
-		target.dueWebhooks(t)
+		dueWebhooks(t, target)
 		got := slices.DeleteFunc(runtest.Of(target.Run).Webhooks(), func(w runtest.Webhook) bool {
 			return w.Path != "/down"
 		})
@@ -189,7 +191,7 @@ func TestWebhooksComeAgain(t *testing.T) {
 		return all
 	}
 	wait.Until(t, "the webhooks are given up", func() (any, bool) {
-		target.dueWebhooks(t)
+		dueWebhooks(t, target)
 		dead := waiting("WebhookDeadLetters")
 		return len(dead), maps.Equal(dead, attempted) && len(waiting("")) == questions &&
 			len(waiting("Webhooks")) == 0
@@ -202,7 +204,7 @@ func TestWebhooksComeAgain(t *testing.T) {
 			continue
 		}
 		for _, message := range messages {
-			toConsole := platform.NewClient(t, target.Target)
+			toConsole := platform.NewClient(t, target)
 			toConsole.URL = target.Run.ConsoleURL()
 			path := "/queues/" + queue + "/messages/" + message.ID + "/again"
 			if r := toConsole.MustSend(t, http.MethodPost, path, http.Header{run.ConsoleHeader: {"test"}},

@@ -14,9 +14,9 @@ import (
 // anew. Another user keeps all.
 func TestAccount(t *testing.T) {
 	t.Parallel()
-	on := ownRun(t, run.Options{NoSchedules: true})
+	on := suite.OwnRun(t, run.Options{NoSchedules: true})
 	one, some := newUser(t, on)
-	neighbour := platform.NewCaller(t, on.Target)
+	neighbour := platform.NewCaller(t, on)
 	for _, c := range []platform.Caller{one, one, neighbour} {
 		platform.Post(t, c, clarity.CreateAttempt, completed(some, "a word of one's own"))
 	}

@@ -15,7 +15,7 @@ import (
 // attempt in progress adds none.
 func TestSubmit(t *testing.T) {
 	t.Parallel()
-	on := shared(t)
+	on := suite.Shared(t)
 	one, some := newUser(t, on)
 	open := platform.Post(t, one, clarity.CreateAttempt, begun(some.ID))
 	body := completed(some, "naïve ✓ — because the sample of 40 people is small, the figure may be off by 15 percent")

@@ -9,10 +9,10 @@ import (
 )
 
 // newUser returns a user with a token, and the first active scenario. The first call loads the scenarios.
-func newUser(t testing.TB, on *target) (platform.Caller, clarity.Scenario) {
+func newUser(t testing.TB, on *platform.Target) (platform.Caller, clarity.Scenario) {
 	t.Helper()
-	on.load(t)
-	c := platform.NewCaller(t, on.Target)
+	suite.Load(t, on)
+	c := platform.NewCaller(t, on)
 	return c, platform.Call(t, c, clarity.ListScenarios, clarity.ScenariosParams{}).Scenarios[0]
 }
 

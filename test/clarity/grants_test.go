@@ -12,19 +12,18 @@ import (
 )
 
 // uses makes every function do its work, but for what the requests of package routes do.
-func uses(t testing.TB, of *platform.Target) {
-	on := &target{of}
+func uses(t testing.TB, on *platform.Target) {
 	one, some := newUser(t, on)
 	byRequest, bySchedule := platform.Post(t, one, clarity.CreateAttempt, completed(some, "the first of a few")),
 		platform.Post(t, one, clarity.CreateAttempt, completed(some, "to be evaluated again"))
 	on.Flush(t)
-	on.unevaluate(t, byRequest.ID)
+	unevaluate(t, on, byRequest.ID)
 	platform.Call(t, one, clarity.EvaluateAttempt, clarity.AttemptParams{ID: byRequest.ID})
-	on.unevaluate(t, bySchedule.ID)
+	unevaluate(t, on, bySchedule.ID)
 	on.RunSchedule(t, "")
 	platform.Call(t, one, clarity.ListScenarios, clarity.ScenariosParams{Difficulty: "beginner"})
 	platform.Succeeded(t, one.Try(t, http.MethodGet, "/", nil))
-	must.OK(t, suite.Seed(t, of))
+	must.OK(t, suite.Seed(t, on))
 	// A user who has attempts and a profile deletes the account, and signs up again.
 	platform.Call(t, one, clarity.DeleteUser, schema.None{})
 	on.Flush(t)
@@ -33,7 +32,7 @@ func uses(t testing.TB, of *platform.Target) {
 }
 
 // unevaluate makes an attempt one whose evaluation is due, as a killed function leaves it.
-func (p *target) unevaluate(t testing.TB, id string) {
+func unevaluate(t testing.TB, p *platform.Target, id string) {
 	t.Helper()
 	item := p.Item(t, "Attempts", "attemptId", id)
 	past := time.Now().Add(-time.Minute).UTC().Format("2006-01-02T15:04:05.000Z")

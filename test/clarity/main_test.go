@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
-	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -16,16 +15,3 @@ var suite = platform.Suite{Platform: clarity.With(clarity.Parts{Page: true}), Co
 	Errors: []any{clarity.ErrorResponse{}}}
 
 func TestMain(m *testing.M) { suite.Main(m) }
-
-// target is Clarity, running somewhere.
-type target struct{ *platform.Target }
-
-func shared(t testing.TB) *target { return &target{suite.Shared(t)} }
-
-func ownRun(t testing.TB, options run.Options) *target { return &target{suite.OwnRun(t, options)} }
-
-// load loads the scenarios.
-func (p *target) load(t testing.TB) {
-	t.Helper()
-	suite.Load(t, p.Target)
-}

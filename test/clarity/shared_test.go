@@ -20,7 +20,7 @@ func TestShared(t *testing.T) {
 			http.StatusNotFound},
 		Uses: uses,
 		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
-			one, some := newUser(t, &target{on})
+			one, some := newUser(t, on)
 			one.Retry = []int{http.StatusServiceUnavailable}
 			key := onesynthtest.Key(onesynthtest.Unique("key"))
 			body := completed(some, "once, because it is enough")
@@ -45,7 +45,7 @@ func TestShared(t *testing.T) {
 				// An hour, for which the claim is.
 				Waits: func(t testing.TB, r onesynthtest.Reply) {
 					for _, a := range platform.Call(t, one, clarity.ListAttempts, clarity.PageParams{}).Attempts {
-						(&target{on}).unevaluate(t, a.ID) // the try of the request that died
+						unevaluate(t, on, a.ID) // the try of the request that died
 					}
 					suite.Refused(t, r, http.StatusConflict)
 					if after, ok := r.RetryAfter(); !ok || after.Minutes() < 50 || after.Minutes() > 60 {
@@ -60,6 +60,6 @@ func TestShared(t *testing.T) {
 // Each route takes and answers what the OpenAPI document says.
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	one, _ := newUser(t, shared(t))
+	one, _ := newUser(t, suite.Shared(t))
 	suite.CheckAnswers(t, "Authorization: "+one.Header.Get("Authorization"))
 }

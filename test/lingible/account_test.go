@@ -19,7 +19,7 @@ func TestSignUp(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
 	on.LocalOnly(t, "it reads the table")
-	one := platform.NewCaller(t, on.Target)
+	one := platform.NewCaller(t, on)
 	if item := on.Item(t, "Users", "PK", "USER#"+one.ID, "SK", "PROFILE"); item["email"] != one.Email ||
 		item["tier"] != "free" {
 		t.Errorf("got profile %v of %s", item, one.Email)
@@ -30,8 +30,8 @@ func TestSignUp(t *testing.T) {
 // a token from before opens no new one.
 func TestDeletedAccount(t *testing.T) {
 	t.Parallel()
-	on := ownRun(t, run.Options{})
-	on.load(t)
+	on := suite.OwnRun(t, run.Options{})
+	suite.Load(t, on)
 	one, other := newPremium(t, on), newPremium(t, on)
 	// What others have: votes for the user's submission, and a submission with the user's vote.
 	open := func(c platform.Caller) string {

@@ -11,9 +11,9 @@ import (
 )
 
 // newPremium returns a user who has upgraded.
-func newPremium(t testing.TB, on *target) platform.Caller {
+func newPremium(t testing.TB, on *platform.Target) platform.Caller {
 	t.Helper()
-	c := platform.NewCaller(t, on.Target)
+	c := platform.NewCaller(t, on)
 	platform.Call(t, c, lingible.UpgradeUser, schema.None{})
 	return c
 }

@@ -14,8 +14,7 @@ import (
 )
 
 // uses makes every function do its work, but for what the requests of package routes do.
-func uses(t testing.TB, of *platform.Target) {
-	on := &target{of}
+func uses(t testing.TB, on *platform.Target) {
 	one, gone := newPremium(t, on), newPremium(t, on)
 	platform.Post(t, one, lingible.Translate, lingible.TranslationInput{Text: "it looks sus"}) // a use that is counted
 	for _, path := range []string{"/trending?category=slang", "/quiz/question?category=food", "/"} {
@@ -25,22 +24,22 @@ func uses(t testing.TB, of *platform.Target) {
 	bad.Example = "www.example.com"
 	platform.Post(t, one, lingible.SubmitTerm, bad)
 	platform.Post(t, one, lingible.SubmitTerm, proposal()) // approved, and exported
-	on.store(t, "pending")
+	store(t, on, "pending")
 	on.Flush(t)
 	on.RunSchedule(t, "RevalidatorSchedule")
 	on.RunSchedule(t, "TrendingJobSchedule")
 	// Who leaves has voted, and others have voted for their term.
 	platform.Post(t, gone, lingible.Translate, lingible.TranslationInput{Text: "no cap"})
-	platform.Call(t, gone, lingible.VoteForSubmission, lingible.SubmissionParams{ID: on.store(t, "validated")})
+	platform.Call(t, gone, lingible.VoteForSubmission, lingible.SubmissionParams{ID: store(t, on, "validated")})
 	platform.Call(t, one, lingible.VoteForSubmission, lingible.SubmissionParams{ID: submit(t, gone, weak()).ID})
 	platform.Post(t, gone, lingible.DeleteUser, lingible.AccountDeletion{Confirmation: "DELETE"})
 	on.Flush(t)
-	must.OK(t, suite.Seed(t, of))
+	must.OK(t, suite.Seed(t, on))
 }
 
 // store stores a submission of someone as it is some minutes later: open to votes, or still without
 // a validation. It returns its id.
-func (p *target) store(t testing.TB, status string) string {
+func store(t testing.TB, p *platform.Target, status string) string {
 	t.Helper()
 	id, term := uuid.NewString(), routes.NewWord()
 	item := map[string]any{

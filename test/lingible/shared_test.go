@@ -18,7 +18,7 @@ func TestShared(t *testing.T) {
 			http.StatusUnprocessableEntity},
 		Uses: uses,
 		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
-			one := newPremium(t, &target{on})
+			one := newPremium(t, on)
 			one.Retry = []int{http.StatusServiceUnavailable}
 			key := onesynthtest.Key(onesynthtest.Unique("key"))
 			body := proposal()

@@ -17,7 +17,7 @@ import (
 func TestSubmission(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
-	free, one, proposed := platform.NewCaller(t, on.Target), newPremium(t, on), proposal()
+	free, one, proposed := platform.NewCaller(t, on), newPremium(t, on), proposal()
 	made, term := submit(t, one, proposed), proposed.Term
 	if made.Status != lingible.AutoApproved || made.ApprovalType != "llm_auto" {
 		t.Fatalf("got %v; want it approved", made)
@@ -47,7 +47,7 @@ func TestAdmin(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
 	id, groups := submit(t, newPremium(t, on), weak()).ID, []string{"admin"}
-	intruders := map[string]*onesynthtest.Client{"None": platform.NewCaller(t, on.Target).Client}
+	intruders := map[string]*onesynthtest.Client{"None": platform.NewCaller(t, on).Client}
 	if on.Run != nil { // A user pool has no other group, and chooses the claims.
 		groups = []string{"staff", "admin"}
 		for name, groups := range map[string]any{"Other": []string{"administrators", "staff"},
@@ -60,7 +60,7 @@ func TestAdmin(t *testing.T) {
 		suite.Refused(t, intruder.Try(t, http.MethodPost, "/slang/admin/approve/"+id, nil), http.StatusForbidden,
 			"AUTH_002")
 	}
-	admin := platform.NewCaller(t, on.Target, groups...)
+	admin := platform.NewCaller(t, on, groups...)
 	got := platform.Call(t, admin, lingible.ApproveSubmission, lingible.SubmissionParams{ID: id})
 	if got.Status != lingible.AdminApproved {
 		t.Errorf("got %v", got)

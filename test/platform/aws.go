@@ -95,16 +95,18 @@ func (s *Suite) checkDeployed(t *testing.T) {
 	if target := s.Shared(t); target.Run != nil || s.deployedAssembly == "" {
 		t.Skip("skipped: these tests have deployed nothing")
 	}
-	onesynth, stack := commandtest.Path(t), s.stack(environmentOnAWS())
-	check := func(assembly string) (string, error) {
-		return shell.RunCommandContextAndGetOutputE(t, t.Context(),
-			&shell.Command{Command: onesynth, Args: []string{"check", "--assembly", assembly, "--stack", stack}})
-	}
-	if output, err := check(s.deployedAssembly); err != nil {
+	stack := s.stack(environmentOnAWS())
+	if output, err := check(t, s.deployedAssembly, stack); err != nil {
 		t.Errorf("check what is deployed: %v\n%s", err, output)
 	}
 	dropped := must.Get(without(t, s.deployedAssembly, stack, []string{"AWS::DynamoDB::GlobalTable"}))(t)
-	if output, err := check(dropped); err == nil || !strings.Contains(output, stack+"/drop:") {
+	if output, err := check(t, dropped, stack); err == nil || !strings.Contains(output, stack+"/drop:") {
 		t.Errorf("check an assembly without tables: got %v; want a refusal\n%s", err, output)
 	}
+}
+
+// check runs `onesynth check` of a stack, and returns what it printed.
+func check(t *testing.T, assembly, stack string) (string, error) {
+	return shell.RunCommandContextAndGetOutputE(t, t.Context(), &shell.Command{Command: commandtest.Path(t),
+		Args: []string{"check", "--assembly", assembly, "--stack", stack}})
 }

@@ -27,9 +27,7 @@ func (s *Suite) checkCalls(t *testing.T) {
 	target := s.OwnRun(t, run.Options{Observe: tracer.Observe, MaxInstances: 1})
 	measured, runner := s.measured(t, target)
 	table, missing, err := measured.Calls(t.Context(), s.Platform, runner, tracer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, route := range missing {
 		if !strings.HasSuffix(route, "/health") && !strings.HasSuffix(route, "/openapi.json") {
 			t.Errorf("package routes has no request of %s, which is no operation: add one", route)

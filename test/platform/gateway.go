@@ -57,7 +57,7 @@ func (s *Suite) CheckGatewayErrors(t *testing.T, healthy *Target, environment st
 				status, name)
 			return
 		}
-		described.isKept(t, r)
+		isKept(t, described, r)
 	}
 	for _, route := range s.Platform.Operations() {
 		path := PathOf(route, "x")
@@ -83,18 +83,14 @@ func (s *Suite) CheckGatewayErrors(t *testing.T, healthy *Target, environment st
 	}
 }
 
-// document is the OpenAPI document of a platform.
-type document struct{ httpapitest.Document }
-
 // document reads the platform's own OpenAPI document.
-func (s *Suite) document(t *testing.T, from *Target) document {
+func (s *Suite) document(t *testing.T, from *Target) httpapitest.Document {
 	t.Helper()
-	return document{httpapitest.Parse(t, NewClient(t, from).Try(t, http.MethodGet, s.Document(), nil).Body)}
+	return httpapitest.Parse(t, NewClient(t, from).Try(t, http.MethodGet, s.Document(), nil).Body)
 }
 
-// isKept checks that the document describes a reply's status and form, and Retry-After if
-// it has that.
-func (d document) isKept(t *testing.T, r onesynthtest.Reply) {
+// isKept checks that the document describes a reply's status and form, and Retry-After if it has that.
+func isKept(t *testing.T, d httpapitest.Document, r onesynthtest.Reply) {
 	t.Helper()
 	method, path := onesynthtest.Split(r.Request)
 	answer := httptest.NewRecorder()

@@ -16,8 +16,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
-	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -86,81 +84,61 @@ func (s *Suite) checkConcurrentRepeats(t *testing.T, prepare func(testing.TB, *T
 // running until its time is up, and that answers to repeats say when that is. Then one repeat
 // carries it out. One without a claim before its commit leaves none, and a repeat carries it out at once.
 func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target) Repeat) {
-	// A commit waits for the death of its process, and is lost with it.
-	type commit struct{ reached, dead chan struct{} }
-	var next atomic.Pointer[commit]
-	on := s.OwnRun(t, run.Options{Observe: func(_, operation string, _ []byte) func() {
-		if operation == string(schema.TransactWriteItems) {
-			if c := next.Swap(nil); c != nil {
-				close(c.reached)
-				<-c.dead
-				panic(http.ErrAbortHandler) // it never arrives
-			}
+	// The first commit of the function, under its claim, waits for the death of its process, and is lost with it.
+	reached, dead := make(chan struct{}), make(chan struct{})
+	var next atomic.Pointer[string] // the function whose commit it is
+	var on *Target
+	var repeat Repeat
+	on = s.OwnRun(t, run.Options{Observe: func(caller, operation string, _ []byte) func() {
+		if of := next.Load(); of != nil && *of == caller && operation == string(schema.TransactWriteItems) &&
+			repeat.Claims == (len(on.claims(t, s.Platform.Database)) > 0) && next.CompareAndSwap(of, nil) {
+			close(reached)
+			<-dead
+			panic(http.ErrAbortHandler) // it never arrives
 		}
 		return func() {}
 	}})
+	repeat = prepare(t, on)
+	function := on.Function(t, repeat.Function)
+	next.Store(&function)
+	var died onesynthtest.Reply
+	answered := make(chan error, 1)
+	go func() {
+		var err error
+		died, err = repeat.Send(t.Context())
+		answered <- err
+	}()
+	select {
+	case <-reached:
+	case err := <-answered:
+		t.Fatalf("got %v, %v; want the attempt to commit first", died, err)
+	}
+	// Any of its instances may have the commit.
+	for on.Kill(t, function) {
+		time.Sleep(time.Millisecond)
+	}
+	err := <-answered
+	close(dead)
+	if err != nil || died.Status < http.StatusInternalServerError {
+		t.Fatalf("got %v, %v of the process that was killed", died, err)
+	}
+	claims := on.claims(t, s.Platform.Database)
+	if (len(claims) > 0) != repeat.Claims || !repeat.Claims && repeat.Made(t) != 0 {
+		t.Fatalf("the attempt that died left the claims %v and %d things", claims, repeat.Made(t))
+	}
 	// until says when the attempt counts as dead. Time passes in the table, not on this machine.
 	until := func(end time.Time) {
 		t.Helper()
-		for _, c := range on.claims(t, s.Platform.Database) {
+		for _, c := range claims {
 			c.holdUntil(t, end)
 		}
 	}
-	held := func() bool { return len(on.claims(t, s.Platform.Database)) > 0 }
-	// Conflicts delay the attempt between its claim and its commit, usually long enough to kill it
-	// there.
-	var repeat Repeat
-	for attempt := 0; ; attempt++ {
-		if attempt == 50 {
-			t.Fatal("no attempt of 50 could be killed under its claim")
-		}
-		repeat = prepare(t, on)
-		c := &commit{make(chan struct{}), make(chan struct{})}
-		if repeat.Claims {
-			on.SetFaults(t, runtest.Faults{TransactionConflict: 0.85})
-		} else {
-			next.Store(c)
-		}
-		answered := make(chan error, 1)
-		var r onesynthtest.Reply
-		go func() {
-			var err error
-			r, err = repeat.Send(t.Context())
-			answered <- err
-		}()
-		wait.Until(t, "the attempt holds its claim, or commits without, or is answered", func() (any, bool) {
-			under := repeat.Claims && held()
-			select {
-			case <-c.reached:
-				under = true
-			default:
-			}
-			return under, under || len(answered) > 0
-		}, wait.On(on), wait.Closely())
-		on.Kill(t, on.Function(t, repeat.Function))
-		err := <-answered
-		next.Store(nil)
-		close(c.dead)
-		if err != nil {
-			t.Fatal(err)
-		}
-		on.SetFaults(t, runtest.Faults{})
-		if r.Status < http.StatusInternalServerError || repeat.Claims && !held() {
-			continue
-		}
-		// A write that the attempt sent before it was killed may still be carried out.
-		time.Sleep(500 * time.Millisecond)
-		if held() == repeat.Claims && (repeat.Claims || repeat.Made(t) == 0) {
-			break
-		}
-	}
-
 	again := func() onesynthtest.Reply {
 		t.Helper()
 		return must.Get(repeat.Send(t.Context()))(t)
 	}
 	if repeat.Claims {
-		for _, c := range on.claims(t, s.Platform.Database) {
+		for _, c := range claims {
 			c.check(t, s.Platform)
 		}
 		until(time.Now().Add(time.Hour))

@@ -13,10 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
-	"github.com/gruntwork-io/terratest/modules/shell"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
-	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 )
 
 // checkProd deploys prod as an earlier version made it, updates it to today's, and checks that all of it is there
@@ -37,20 +35,17 @@ func (s *Suite) checkProd(t *testing.T) {
 	}
 	// A first deployment that is refused leaves a stack that is protected against its end. An update is rolled back.
 	today := must.Get(leaveOut(t, d.assembly, stack, lack, d.deploy))(t)
-	check := func(says string) {
+	says := func(text string) {
 		t.Helper()
-		output, err := shell.RunCommandContextAndGetOutputE(t, t.Context(),
-			&shell.Command{Command: commandtest.Path(t),
-				Args: []string{"check", "--assembly", today, "--stack", stack}})
-		if err != nil || !strings.Contains(output, says) {
+		if output, err := check(t, today, stack); err != nil || !strings.Contains(output, text) {
 			t.Errorf("check %s: %v\n%s", stack, err, output)
 		}
 	}
-	check(stack + ":")
+	says(stack + ":")
 	if output, err := d.deploy(today); err != nil {
 		t.Fatalf("update %s: %v\n%s", stack, err, output)
 	}
-	check("nothing speaks against the deployment")
+	says("nothing speaks against the deployment")
 	template := readObject(t, filepath.Join(today, stack+".template.json"))
 	there := resourcesOf(t, stack)
 	resources, _ := template["Resources"].(object)

@@ -21,8 +21,7 @@ func (s *Suite) checkGrants(t *testing.T, uses func(testing.TB, *Target)) {
 				continue
 			}
 			request := must.Get(route.Prepare(t.Context(), run))(t)
-			r := must.Get(request.Send(t.Context()))(t)
-			Succeeded(t, r)
+			Succeeded(t, must.Get(request.Send(t.Context()))(t))
 		}
 		uses(t, target)
 	})

@@ -38,9 +38,14 @@ func (s *Suite) Check(t *testing.T, p Scenario) {
 			own.CheckRoutes(t, own.Shared(t))
 		},
 		// The deployed template passes the check that comes before a deployment.
-		"Deployed":    s.checkDeployed,
-		"Prod":        s.checkProd,
-		"Walkthrough": func(t *testing.T) { s.CheckWalkthrough(t, p.Walkthrough, p.Varies) },
+		"Deployed": s.checkDeployed,
+		"Prod":     s.checkProd,
+		"Walkthrough": func(t *testing.T) {
+			own := s.OwnRun(t, run.Options{})
+			// As make run does.
+			must.OK(t, own.Run.LoadInitialData(t.Context()))
+			Walk(t, p.Walkthrough, own.Target, p.Varies)
+		},
 		"OddRequests": func(t *testing.T) { s.checkOddRequests(t, p.Statuses...) },
 		// Some request needs every permission: none is superfluous or missing.
 		"EveryGrant": func(t *testing.T) { s.checkGrants(t, p.Uses) },
@@ -72,12 +77,8 @@ func (s *Suite) checkTokensOfUsers(t *testing.T, p Scenario) {
 	}
 	s.CheckGatewayErrors(t, on, "prod")
 	measured, runner := s.measured(t, on)
-	valid, _, err := requestOf(t.Context(), measured, runner, s.Platform.RoutesOf(schema.CallerUser)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := must.Get(valid.Send(t.Context()))(t)
-	Succeeded(t, r)
+	valid := must.Get(requestOf(t.Context(), measured, runner, s.Platform.RoutesOf(schema.CallerUser)[0]))(t)
+	Succeeded(t, must.Get(valid.Send(t.Context()))(t))
 	for _, route := range s.Platform.Routes {
 		if route.Caller != schema.CallerUser || route.Method != http.MethodGet {
 			continue

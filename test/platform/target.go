@@ -47,14 +47,6 @@ func (p *Target) LocalOnly(t testing.TB, reason string) {
 // Emulated reports whether the platform runs on an emulator of AWS.
 func (p *Target) Emulated() bool { return p.slots != nil }
 
-// EmulatorOnly skips the test in a local run and on AWS itself.
-func (p *Target) EmulatorOnly(t testing.TB, reason string) {
-	t.Helper()
-	if !p.Emulated() {
-		t.Skip("skipped but on an emulator of AWS: " + reason)
-	}
-}
-
 // AtOnce bounds a number of requests that wait for others: half of what an emulator gets at once, and the number itself
 // elsewhere.
 func (p *Target) AtOnce(requests int) int {

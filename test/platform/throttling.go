@@ -12,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/schema/client"
 	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
 )
 
@@ -43,16 +44,7 @@ func (s *Suite) checkThrottling(t *testing.T) {
 		t.Run(fmt.Sprintf("%g", share), func(t *testing.T) {
 			requests, replies := make([]routes.Request, len(names)), make([]onesynthtest.Reply, len(names))
 			for i, name := range names {
-				var ok bool
-				var err error
-				if requests[i], ok, err = requestOf(t.Context(), measured, runner, name); err != nil {
-					t.Fatal(err)
-				} else if !ok {
-					requests[i].Send = func(ctx context.Context) (onesynthtest.Reply, error) {
-						method, path := onesynthtest.Split(name)
-						return NewClient(t, target).Send(ctx, method, path, nil, nil)
-					}
-				}
+				requests[i] = must.Get(requestOf(t.Context(), measured, runner, name))(t)
 			}
 			target.SetFaults(t, runtest.Faults{Throttle: share, Seed: uint64(i + 1)})
 			must.OK(t, onesynthtest.Together(len(names), func(i int) (err error) {
@@ -72,7 +64,7 @@ func (s *Suite) checkThrottling(t *testing.T) {
 						t.Errorf("%s: got %v with Retry-After %q; want 503, and seconds", name, r,
 							r.Header.Get("Retry-After"))
 					}
-					described.isKept(t, r)
+					isKept(t, described, r)
 				} else if share == 1 && s.Platform.Operations()[i].Caller != schema.CallerAnyone {
 					t.Errorf("%s: got %v without a table; want 503", name, r)
 				}
@@ -91,10 +83,7 @@ func (s *Suite) checkThrottling(t *testing.T) {
 						time.Sleep(time.Second)
 						target.freeClaims(t, s.Platform)
 					}
-					var err error
-					if r, err = requests[i].Send(t.Context()); err != nil {
-						t.Fatal(err)
-					}
+					r = must.Get(requests[i].Send(t.Context()))(t)
 				}
 			}
 		})
@@ -107,17 +96,18 @@ func (s *Suite) checkThrottling(t *testing.T) {
 	}
 }
 
-// requestOf is the first request to a route that package routes has, ready to be made. ok is false if it has none.
-func requestOf(
-	ctx context.Context, measured routes.Measured, runner *routes.Run, key string,
-) (r routes.Request, ok bool, err error) {
+// requestOf is the first request to a route that package routes has, ready to be made, or one without anything.
+func requestOf(ctx context.Context, measured routes.Measured, runner *routes.Run, key string) (routes.Request, error) {
 	for _, route := range measured.Routes {
 		if route.Operation.Route == key && route.Status < http.StatusBadRequest {
-			r, err := route.Prepare(ctx, runner)
-			return r, err == nil, err
+			return route.Prepare(ctx, runner)
 		}
 	}
-	return r, false, nil
+	method, path := onesynthtest.Split(key)
+	plain := client.Request{Method: method, Path: path}
+	return routes.Request{Request: plain, Send: func(ctx context.Context) (onesynthtest.Reply, error) {
+		return plain.Send(ctx, &client.Client{URL: runner.API, HTTP: http.DefaultClient})
+	}}, nil
 }
 
 // freeClaims lets time pass until claims of idempotency keys end.

@@ -14,23 +14,13 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
-	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/command/commandtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
-// CheckWalkthrough checks that the commands of a document, such as "docs/platforms/todo.md", print
-// what it shows, one after the other, but for ids and times. varies matches what may also
-// be printed, depending on the hour.
-func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.Regexp) {
-	t.Helper()
-	own := s.OwnRun(t, run.Options{})
-	// As make run does.
-	must.OK(t, own.Run.LoadInitialData(t.Context()))
-	Walk(t, document, own.Target, varies)
-}
-
-// Walk is [Suite.CheckWalkthrough] of any platform that runs.
+// Walk checks that the commands of a document, such as "docs/platforms/todo.md", print what it shows, one after the
+// other, on a platform that runs, but for ids and times. varies matches what may also be printed, depending on the
+// hour.
 func Walk(t *testing.T, document string, target *onesynthtest.Target, varies *regexp.Regexp) {
 	t.Helper()
 	var commands []Command
@@ -45,10 +35,7 @@ func Walk(t *testing.T, document string, target *onesynthtest.Target, varies *re
 		t.Fatalf("%s shows no commands", document)
 	}
 	onesynth := commandtest.Path(t, also...)
-	host := func(address string) string {
-		parsed := must.Get(url.Parse(address))(t)
-		return parsed.Host
-	}
+	host := func(address string) string { return must.Get(url.Parse(address))(t).Host }
 	ids := map[string]string{} // from the ids of the document to the ids of this run
 	var before []string        // assignments and functions
 	for _, c := range commands {

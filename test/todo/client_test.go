@@ -13,9 +13,9 @@ import (
 )
 
 // newCaller returns a caller with a token who is not a user yet.
-func newCaller(t testing.TB, target *target) platform.Caller {
+func newCaller(t testing.TB, target *platform.Target) platform.Caller {
 	t.Helper()
-	c := platform.NewCaller(t, target.Target)
+	c := platform.NewCaller(t, target)
 	c.IdempotencyKeys = true
 	if target.Run == nil {
 		t.Cleanup(func() {
@@ -29,7 +29,7 @@ func newCaller(t testing.TB, target *target) platform.Caller {
 }
 
 // newUser returns a caller with a token who is a user.
-func newUser(t testing.TB, target *target) platform.Caller {
+func newUser(t testing.TB, target *platform.Target) platform.Caller {
 	t.Helper()
 	c := newCaller(t, target)
 	join(t, c)

@@ -13,33 +13,19 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// left returns the items of a user except idempotency keys.
-func (p *target) left(t testing.TB, id string) []map[string]any {
+// leftOf returns the items of a user except idempotency keys.
+func leftOf(t testing.TB, p *platform.Target, id string) []map[string]any {
 	t.Helper()
 	return slices.DeleteFunc(p.Items(t, "AppData"), func(item map[string]any) bool {
 		return of(item) != id || prefixOf(item) == "IDEMPOTENCY"
 	})
 }
 
-// isReplay checks that a reply is the answer that another one was, said to be so.
-func isReplay(t testing.TB, again, first onesynthtest.Reply) {
-	t.Helper()
-	if again.Status != first.Status || !bytes.Equal(again.Body, first.Body) ||
-		again.Header.Get("Idempotency-Replayed") != "true" {
-		t.Errorf("got %v, replayed %q; want %v", again, again.Header.Get("Idempotency-Replayed"), first)
-	}
-	for _, name := range []string{"ETag", "Location", "Content-Type"} {
-		if again.Header.Get(name) != first.Header.Get(name) {
-			t.Errorf("%s: got %s %q; want %q", again.Request, name, again.Header.Get(name), first.Header.Get(name))
-		}
-	}
-}
-
 // A request begins a deletion of more than a transaction, which the eraser finishes. Then only the request's own answer
 // is left, and a user who comes back is new.
 func TestDeletion(t *testing.T) {
 	t.Parallel()
-	on := ownRun(t, run.Options{})
+	on := suite.OwnRun(t, run.Options{})
 	one, neighbour := newUser(t, on), newUser(t, on)
 	kept := platform.Post(t, neighbour, todo.CreateTask, todo.TaskBody{Title: "Another user's"})
 	for range 110 {
@@ -52,7 +38,7 @@ func TestDeletion(t *testing.T) {
 	}
 	gone(t, one)
 	on.Flush(t)
-	if left := on.left(t, one.ID); len(left) != 0 {
+	if left := leftOf(t, on, one.ID); len(left) != 0 {
 		t.Errorf("got %d items left, such as %v", len(left), left[0])
 	}
 	for queue, messages := range runtest.Of(on.Run).AllMessages() {
@@ -60,7 +46,10 @@ func TestDeletion(t *testing.T) {
 			t.Errorf("got %d messages in %s", len(messages), queue)
 		}
 	}
-	isReplay(t, one.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil), answered)
+	if again := one.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil); again.Status != answered.Status ||
+		!bytes.Equal(again.Body, answered.Body) || again.Header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("got %v, replayed %q; want %v", again, again.Header.Get("Idempotency-Replayed"), answered)
+	}
 
 	join(t, one)
 	if got := platform.Call(t, one, todo.ListTasks, todo.TaskFilter{}).Tasks; len(got) != 0 {

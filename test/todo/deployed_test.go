@@ -18,7 +18,7 @@ import (
 // lake, where Athena finds it, and to the eraser. Tests of local runs look closer.
 func TestStreamAsDeployed(t *testing.T) {
 	t.Parallel()
-	on := shared(t)
+	on := suite.Shared(t)
 	if on.Run != nil {
 		t.Skip("skipped in a local run: the tests of lake and deletion look closer")
 	}
@@ -60,7 +60,7 @@ func TestStreamAsDeployed(t *testing.T) {
 	platform.Call(t, one, todo.DeleteUser, schema.None{})
 	var left []map[string]any
 	wait.Until(t, "the user is erased", func() (any, bool) {
-		left = on.left(t, one.ID)
+		left = leftOf(t, on, one.ID)
 		return left, len(left) == 0
 	})
 }

@@ -11,14 +11,13 @@ import (
 )
 
 // uses makes every function do its work, but for what the requests of package routes do.
-func uses(t testing.TB, of *platform.Target) {
-	on := &target{of}
+func uses(t testing.TB, on *platform.Target) {
 	one := newUser(t, on)
 	made := platform.Post(t, one, todo.CreateTask, todo.TaskBody{Title: "a", Status: todo.Completed})
 	on.Flush(t)
 	// Another small object for the compactor to merge, and a change that changes no count.
 	onesynthtest.Call(t, one, todo.ChangeTask, todo.TaskParams{ID: made.ID}, todo.TaskChangeBody{Title: new("b")})
-	on.abandon(t)
+	abandon(t, on)
 	on.Flush(t)
 	on.RunSchedule(t, "")
 	// Each index has its list.
@@ -30,7 +29,7 @@ func uses(t testing.TB, of *platform.Target) {
 
 // abandon leaves a user in the state of a deletion that died after it began: without the user's own
 // item, with tasks. Only the eraser continues it.
-func (p *target) abandon(t testing.TB) (id string) {
+func abandon(t testing.TB, p *platform.Target) (id string) {
 	t.Helper()
 	id = onesynthtest.Unique("user")
 	p.Put(t, "AppData", map[string]any{"PK": "TASK#" + id, "SK": "TASK#x", "title": "left", "status": "pending"})

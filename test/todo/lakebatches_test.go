@@ -12,7 +12,7 @@ import (
 // The longest event that Lambda gives a function at once is written in time.
 func TestLakeTakesTheLongestBatch(t *testing.T) {
 	t.Parallel()
-	l := lakeOf(t, ownRun(t, run.Options{}))
+	l := lakeOf(t, suite.OwnRun(t, run.Options{}))
 	const most = 6 << 20 // "Lambda quotas": invocation payload
 	const record = `{"eventID":"%032[1]x","eventName":"INSERT","eventVersion":"1.1","eventSource":"aws:dynamodb","awsRegion":"eu-central-1","dynamodb":{
 		"ApproximateCreationDateTime":1767225600,"SequenceNumber":"%[1]d","SizeBytes":100,"StreamViewType":"NEW_AND_OLD_IMAGES","Keys":{"PK":{"S":"TASK#ann"},"SK":{"S":"TASK#%[1]d"}},

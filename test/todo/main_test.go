@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
-	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -16,10 +15,3 @@ var suite = platform.Suite{Platform: todo.With(todo.Parts{Page: true}), Construc
 	Errors: []any{todo.ErrorResponse{}, todo.InvalidResponse{}}}
 
 func TestMain(m *testing.M) { suite.Main(m) }
-
-// target is To-Do, running somewhere.
-type target struct{ *platform.Target }
-
-func shared(t testing.TB) *target { return &target{suite.Shared(t)} }
-
-func ownRun(t testing.TB, options run.Options) *target { return &target{suite.OwnRun(t, options)} }

@@ -1,9 +1,7 @@
 package todo
 
 import (
-	"context"
-	"errors"
-	"fmt"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,57 +21,38 @@ import (
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
 )
 
-// taskChange is a change of a task, in the lake and in the table's stream.
-type taskChange struct {
-	EventID   string `json:"event_id"`
-	EventName string `json:"event_name"`
-	storedTask
-}
+// changes are all changes of tasks and of users by event, as text.
+type changes map[string]string
 
-// userChange is a change of a user, in the lake and in the table's stream.
-type userChange struct {
-	EventID   string         `json:"event_id"`
-	EventName string         `json:"event_name"`
-	UserID    string         `json:"user_id"`
-	CreatedAt todo.Timestamp `json:"created_at" dynamodbav:"created_at"`
-	UpdatedAt todo.Timestamp `json:"updated_at" dynamodbav:"updated_at"`
-}
-
-// changes are all changes of tasks and of users by event.
-type changes struct {
-	tasks map[string]string
-	users map[string]userChange
-}
-
-func (c *changes) task(t testing.TB, change taskChange) {
+// add adds a change to a task or a user. Each is there once.
+func (c changes) add(t testing.TB, event, name string, of any) {
 	t.Helper()
-	if c.tasks[change.EventID] != "" {
-		t.Errorf("the event %s is there twice", change.EventID)
+	if c[event] != "" {
+		t.Errorf("the event %s is there twice", event)
 	}
-	c.tasks[change.EventID] = change.EventName + " " + change.String()
+	c[event] = name + " " + text(t, of)
+}
+
+// text has every field, for comparison and for failure messages.
+func text(t testing.TB, of any) string {
+	t.Helper()
+	return string(must.Get(json.Marshal(of))(t))
 }
 
 // streamed are the changes that the table's stream has.
 func (l *lake) streamed(t testing.TB) changes {
 	t.Helper()
-	all := changes{tasks: map[string]string{}, users: map[string]userChange{}}
+	all := changes{}
 	for _, record := range l.records(t) {
 		change := record.Dynamodb.NewImage
 		if record.EventName == types.OperationTypeRemove {
 			change = record.Dynamodb.OldImage
 		}
-		id, name, item := *record.EventID, string(record.EventName), map[string]any{}
-		image, err := attributevalue.FromDynamoDBStreamsMap(change)
-		if err == nil {
-			err = attributevalue.UnmarshalMap(image, &item)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		user := of(item)
+		image, item := must.Get(attributevalue.FromDynamoDBStreamsMap(change))(t), map[string]any{}
+		must.OK(t, attributevalue.UnmarshalMap(image, &item))
 		switch prefixOf(item) {
 		case "TASK":
-			task := storedTask{UserID: user}
+			task := storedTask{UserID: of(item)}
 			for name, value := range image {
 				// What cannot be a task's attribute is left out. Of a number, the decoder would make a title.
 				if _, isText := item[name].(string); name == "title" && !isText {
@@ -82,28 +61,40 @@ func (l *lake) streamed(t testing.TB) changes {
 				_ = attributevalue.UnmarshalMap(map[string]dynamodbtypes.AttributeValue{name: value}, &task.Task)
 			}
 			task.ID = strings.TrimPrefix(item["SK"].(string), "TASK#")
-			all.task(t, taskChange{id, name, task})
+			all.add(t, *record.EventID, string(record.EventName), task)
 		case "USER":
-			one := userChange{EventID: id, EventName: name, UserID: user}
-			must.OK(t, attributevalue.UnmarshalMap(image, &one))
-			all.users[id] = one
+			var user todo.User
+			must.OK(t, attributevalue.UnmarshalMap(image, &user))
+			all.add(t, *record.EventID, string(record.EventName),
+				todo.User{ID: of(item), CreatedAt: user.CreatedAt, UpdatedAt: user.UpdatedAt})
 		}
 	}
 	return all
 }
 
+// event is what the lake says of a change, besides what it led to.
+type event struct {
+	EventID   string `json:"event_id"`
+	EventName string `json:"event_name"`
+}
+
 // landed are the changes that the lake has. Each change of a task must be there once.
 func landed(t testing.TB, from *laketest.Lake) changes {
 	t.Helper()
-	all := changes{tasks: map[string]string{}, users: map[string]userChange{}}
-	for _, change := range laketest.Query[taskChange](t, from,
-		"SELECT event_id, event_name, user_id, task_id, title, description, status, priority, category, due_date, "+
-			"created_at, updated_at, completed_at, version FROM task_events") {
-		all.task(t, change)
+	all := changes{}
+	for _, change := range laketest.Query[struct {
+		event
+		storedTask
+	}](t, from, "SELECT event_id, event_name, user_id, task_id, title, description, status, priority, category, "+
+		"due_date, created_at, updated_at, completed_at, version FROM task_events") {
+		all.add(t, change.EventID, change.EventName, change.storedTask)
 	}
-	for _, change := range laketest.Query[userChange](t, from,
-		"SELECT event_id, event_name, user_id, created_at, updated_at FROM user_changes") {
-		all.users[change.EventID] = change
+	// Until it is compacted, the lake may have a change twice.
+	for _, change := range laketest.Query[struct {
+		event
+		todo.User
+	}](t, from, "SELECT DISTINCT event_id, event_name, user_id, created_at, updated_at FROM user_changes") {
+		all.add(t, change.EventID, change.EventName, change.User)
 	}
 	return all
 }
@@ -132,37 +123,31 @@ func (l *lake) records(t testing.TB) (all []types.Record) {
 	return all
 }
 
-// events are the ids in task_events; each must be there once.
-func events(ctx context.Context, l *lake) (_ map[string]bool, err error) {
-	from, err := laketest.Copy(ctx, l.Target.Target)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, from.Close()) }()
-	rows, err := from.Query(ctx, "SELECT event_id FROM task_events")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	ids := map[string]bool{}
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
+// stillThere checks that the lake has the events of tasks that it had, each once, and returns those that it has now.
+func (l *lake) stillThere(t testing.TB, before map[string]bool) map[string]bool {
+	t.Helper()
+	from := must.Get(laketest.Copy(t.Context(), l.Target.Target))(t)
+	defer from.Close()
+	now := map[string]bool{}
+	for _, one := range laketest.Query[event](t, from, "SELECT event_id FROM task_events") {
+		if now[one.EventID] {
+			t.Errorf("task_events has %s twice", one.EventID)
 		}
-		if ids[id] {
-			return nil, fmt.Errorf("task_events has %s twice", id)
-		}
-		ids[id] = true
+		now[one.EventID] = true
 	}
-	return ids, rows.Err()
+	for id := range before {
+		if !now[id] {
+			t.Errorf("event %s was in the lake, and is not any more", id)
+		}
+	}
+	return now
 }
 
 // compareTable checks that the items agree, that there are the users whom the answers made, and that no deletion
 // is left.
-func compareTable(t *testing.T, l *lake, members []*member, bad *poisoner) {
+func compareTable(t *testing.T, l *lake, members []*member) {
 	t.Helper()
-	items := slices.DeleteFunc(l.Items(t, "AppData"), func(item map[string]any) bool { return of(item) == bad.user })
+	items := slices.DeleteFunc(l.Items(t, "AppData"), func(item map[string]any) bool { return of(item) == poisoner })
 	for _, finding := range todotest.Disagreements(items) {
 		t.Error(finding)
 	}
@@ -186,7 +171,7 @@ var objectKey = regexp.MustCompile(`^events/entity=(task|user)/event_date=\d{4}-
 
 // compareLake checks that the lake has each change that the table's stream has, but for those that cannot be rows, which
 // are in the failure queue; and that it has the versions of tasks that were answered.
-func compareLake(t *testing.T, l *lake, members []*member, bad *poisoner) {
+func compareLake(t *testing.T, l *lake, members []*member) {
 	t.Helper()
 	for _, key := range l.objects(t) {
 		if !objectKey.MatchString(key) {
@@ -196,31 +181,31 @@ func compareLake(t *testing.T, l *lake, members []*member, bad *poisoner) {
 	want, got := l.streamed(t), landed(t, l.copied(t))
 	refused := map[string]string{}
 	for id, f := range l.failed(t) {
-		delete(want.tasks, id)
+		delete(want, id)
 		keys, image := f.Record.Change.Keys, f.Record.Change.NewImage
-		if f.Entity != "task" || f.SequenceNumber == "" || keys["PK"]["S"] != "TASK#"+bad.user ||
-			image["status"]["S"] != "pending" {
+		if f.Entity != "task" || f.SequenceNumber == "" || keys["PK"].String() != "TASK#"+poisoner ||
+			image["status"].String() != "pending" {
 			t.Errorf("the failure queue has %+v", f)
 		}
 		column, _, _ := strings.Cut(strings.TrimPrefix(f.Cause, "the column "), " cannot show")
-		refused[strings.TrimPrefix(keys["SK"]["S"], "TASK#")+" "+f.EventName] = column
+		refused[strings.TrimPrefix(keys["SK"].String(), "TASK#")+" "+f.EventName] = column
 	}
 	for what, diff := range map[string]string{
-		"changes of tasks": cmp.Diff(want.tasks, got.tasks), "changes of users": cmp.Diff(want.users, got.users),
-		"events in the failure queue": cmp.Diff(bad.refused, refused),
+		"changes of tasks and users":  cmp.Diff(want, got),
+		"events in the failure queue": cmp.Diff(refusedEvents, refused),
 	} {
 		if diff != "" {
 			t.Errorf("%s (- want, + got):\n%s", what, diff)
 		}
 	}
 	versions := map[string]bool{}
-	for _, change := range got.tasks {
+	for _, change := range got {
 		versions[change] = true
 	}
 	for _, m := range members {
 		for name, answered := range m.answers {
-			if !versions["INSERT "+answered.String()] && !versions["MODIFY "+answered.String()] {
-				t.Errorf("the lake lacks the version %s as it was answered: %v", name, answered)
+			if as := text(t, answered); !versions["INSERT "+as] && !versions["MODIFY "+as] {
+				t.Errorf("the lake lacks the version %s as it was answered: %s", name, as)
 			}
 		}
 	}

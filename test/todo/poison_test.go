@@ -4,27 +4,19 @@ import (
 	"maps"
 	"testing"
 	"time"
-
-	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 )
 
-// poisoner writes items directly into the table; some cannot be rows.
-type poisoner struct {
-	user string
-	// refused are the events that must be in the failure queue: task and event, and what
-	// the cause says.
-	refused map[string]string
+// poisoner owns items that are written directly into the table; some cannot be rows.
+const poisoner = "poisoner"
+
+// refusedEvents must be in the failure queue: task and event, and what the cause says.
+var refusedEvents = map[string]string{
+	"repaired INSERT": "due_date", "removed INSERT": "title", "spoilt MODIFY": "created_at",
+	"turned MODIFY": "version", "kept INSERT": "completed_at",
 }
 
-func newPoisoner() *poisoner {
-	return &poisoner{onesynthtest.Unique("poisoner"), map[string]string{
-		"repaired INSERT": "due_date", "removed INSERT": "title", "spoilt MODIFY": "created_at",
-		"turned MODIFY": "version", "kept INSERT": "completed_at",
-	}}
-}
-
-// work writes the items, one after the other, and deletes those without attributes.
-func (p *poisoner) work(t *testing.T, to *lake) {
+// poison writes the items, one after the other, and deletes those without attributes.
+func poison(t *testing.T, to *lake) {
 	t.Helper()
 	for _, write := range []struct {
 		id         string
@@ -43,9 +35,9 @@ func (p *poisoner) work(t *testing.T, to *lake) {
 		{"turned", map[string]any{"version": 3}},
 	} {
 		if write.attributes == nil {
-			to.Delete(t, "AppData", "PK", "TASK#"+p.user, "SK", "TASK#"+write.id)
+			to.Delete(t, "AppData", "PK", "TASK#"+poisoner, "SK", "TASK#"+write.id)
 		} else {
-			item := map[string]any{"PK": "TASK#" + p.user, "SK": "TASK#" + write.id, "title": "by hand",
+			item := map[string]any{"PK": "TASK#" + poisoner, "SK": "TASK#" + write.id, "title": "by hand",
 				"status": "pending", "created_at": 1767225600, "updated_at": 1767225600, "version": 1}
 			maps.Copy(item, write.attributes)
 			to.Put(t, "AppData", item)

@@ -35,18 +35,13 @@ func TestPublicURL(t *testing.T) {
 	behind := onesynthtest.Suite{Platform: todo.With(todo.Parts{Page: true}), Construct: "Todo", App: "publicapp"}
 	t.Cleanup(func() { behind.Close() })
 	on := behind.OwnRun(t, run.Options{})
-	api, err := url.Parse(on.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := must.Get(url.Parse(on.URL))(t)
 	firewall := httptest.NewTLSServer(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(api) }})
 	t.Cleanup(firewall.Close)
 	// The client takes this server for all names below example.com.
 	browser := firewall.Client()
-	if browser.Jar, err = cookiejar.New(nil); err != nil {
-		t.Fatal(err)
-	}
+	browser.Jar = must.Get(cookiejar.New(nil))(t)
 	var back *url.URL
 	browser.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
 		if strings.HasPrefix(r.URL.String(), people) {
@@ -57,9 +52,7 @@ func TestPublicURL(t *testing.T) {
 	}
 	read := func(reply *http.Response, err error) string {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer reply.Body.Close()
 		body := must.Get(io.ReadAll(reply.Body))(t)
 		return string(body)
@@ -87,12 +80,10 @@ func TestPublicURL(t *testing.T) {
 		t.Fatalf("the sign-in led to %v, want %s with a code", back, people)
 	}
 	// The page's script fetches the token from its own origin.
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, settings.URL+"/oauth2/token",
-		strings.NewReader(url.Values{"grant_type": {"authorization_code"}, "client_id": {settings.Client},
-			"code": {back.Query().Get("code")}, "redirect_uri": {settings.Page}, "code_verifier": {proof}}.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	grant := url.Values{"grant_type": {"authorization_code"}, "client_id": {settings.Client},
+		"code": {back.Query().Get("code")}, "redirect_uri": {settings.Page}, "code_verifier": {proof}}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, settings.URL+"/oauth2/token",
+		strings.NewReader(grant.Encode())))(t)
 	request.Header = http.Header{"Origin": {people}, "Content-Type": {"application/x-www-form-urlencoded"}}
 	var tokens struct {
 		Access string `json:"access_token"`

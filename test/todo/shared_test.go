@@ -20,7 +20,7 @@ func TestShared(t *testing.T) {
 			http.StatusNotFound, http.StatusUnprocessableEntity},
 		Uses: uses,
 		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
-			one := newUser(t, &target{on})
+			one := newUser(t, on)
 			one.Retry = []int{http.StatusServiceUnavailable}
 			key := onesynthtest.Key(onesynthtest.Unique("key"))
 			return platform.Repeat{
@@ -47,5 +47,5 @@ func TestShared(t *testing.T) {
 // Each route takes and answers what the OpenAPI document says.
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	suite.CheckAnswers(t, "Authorization: "+newUser(t, shared(t)).Header.Get("Authorization"))
+	suite.CheckAnswers(t, "Authorization: "+newUser(t, suite.Shared(t)).Header.Get("Authorization"))
 }

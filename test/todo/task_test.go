@@ -14,7 +14,7 @@ import (
 // A user signs up, keeps a task until it is done, and leaves.
 func TestLifecycle(t *testing.T) {
 	t.Parallel()
-	on := shared(t)
+	on := suite.Shared(t)
 	one := newCaller(t, on)
 	gone(t, one)
 	joined := join(t, one)
