@@ -8,17 +8,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 	"github.com/onesynth-cdk/onesynth/run"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/laketest"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest/wait"
 	"github.com/onesynth-cdk/onesynth/run/runtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 	"github.com/onesynth-cdk/onesynth/test/todo/extraapp/own"
 )
 
 // A team adds a project to tasks, sets it by a route of its own and by an event's function, and finds tasks by it. The
-// platform's API and lake show it, and its changes keep it.
+// platform's API and lake show it, and its changes keep it. Events come to a queue, too, by a rule that narrows them,
+// and a deletion of a user that its request did not finish to the eraser through the publisher.
 func TestExtra(t *testing.T) {
 	t.Parallel()
 	extended := onesynthtest.Suite{
@@ -39,13 +42,28 @@ func TestExtra(t *testing.T) {
 		return "/tasks/" + onesynthtest.Field(send(http.MethodPost, "/tasks", body).Body, "task_id")
 	}
 	byRoute := create(map[string]any{"title": "water the plants"})
-	byEvent := create(map[string]any{"title": "mow the lawn", "category": "garden"})
+	byEvent := create(map[string]any{"title": "mow the lawn", "category": "garden", "priority": "urgent"})
 	without := create(map[string]any{"title": "read"})
 	send(http.MethodPut, byRoute+"/project", map[string]any{"project": "garden", "estimate": 0.5})
 	project := func(reply onesynthtest.Reply) string { return onesynthtest.Field(reply.Body, "project") }
 	wait.For(t, "the project that the event's function sets", "garden", func() string {
 		return project(send(http.MethodGet, byEvent, nil))
 	}, wait.On(on))
+
+	urgent := strings.TrimPrefix(byEvent, "/tasks/")
+	on.Event(t, todo.TaskCreated, map[string]any{"task_id": urgent, "priority": "urgent", "version": 1})
+	wait.Until(t, "the queue gets the urgent task alone", func() (any, bool) {
+		messages := must.Get(runtest.Of(on.Run).Messages("urgent"))(t)
+		for _, message := range messages {
+			if !strings.Contains(message.Body, urgent) {
+				t.Fatalf("the queue got %s", message.Body)
+			}
+		}
+		return messages, len(messages) > 0
+	}, wait.On(on))
+
+	send(http.MethodPatch, without, map[string]any{"status": "completed"})
+	on.Event(t, todo.TaskCompleted, map[string]any{"task_id": strings.TrimPrefix(without, "/tasks/"), "version": 2})
 
 	changed := send(http.MethodPatch, byRoute, map[string]any{"title": "water all plants"})
 	if project(changed) != "garden" || onesynthtest.Field(changed.Body, "title") != "water all plants" {
@@ -121,6 +139,12 @@ func TestExtra(t *testing.T) {
 			return !strings.HasSuffix(key, "#"+id) || strings.HasPrefix(key, "IDEMPOTENCY#")
 		})
 		return left, len(left) == 0
+	}, wait.On(on))
+	abandoned := abandon(t, platform.Local(on))
+	on.Event(t, todo.TaskDeleted, map[string]any{"user_id": abandoned})
+	wait.Until(t, "the eraser finishes the deletion", func() (any, bool) {
+		counts := on.Item(t, "AppData", "PK", "COUNTS#"+abandoned, "SK", "METADATA")
+		return counts, counts == nil
 	}, wait.On(on))
 	if refused := runtest.Of(on.Run).Refused(); len(refused) > 0 {
 		t.Errorf("roles refused %v", refused)

@@ -1,4 +1,5 @@
-// Command extraapp is an app with To-Do, whose tasks have attributes of a team's own.
+// Command extraapp is an app with To-Do, whose tasks have attributes of a team's own, and with what receives its
+// events: a function and a queue.
 package main
 
 import (
@@ -6,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/eventbus"
@@ -29,5 +31,8 @@ func main() {
 		LakeProps: platform.LakeProps{LakeBatchWindow: time.Second},
 	})
 	p.On("TaskCreated", eventbus.Target{Function: p.Functions["projector"]})
+	p.On("TaskCreated", eventbus.Target{ID: "OnUrgentTask", Queue: awssqs.NewQueue(stack, jsii.String("Urgent"),
+		&awssqs.QueueProps{QueueName: jsii.String("urgent")}),
+		Detail: map[string]any{"priority": []any{"urgent"}}})
 	props.Synth(app)
 }
