@@ -72,10 +72,7 @@ func stops(t *testing.T, onesynth, programs, folder string) {
 	command := exec.Command(onesynth, "local", "--assembly", folder, "--port", "0", "--console-port", "0", "--debug",
 		"echo", "--debug-port", fmt.Sprint(port))
 	command.Env = append(os.Environ(), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"))
-	output, err := wait.Start(command)
-	if err != nil {
-		t.Fatal(err)
-	}
+	output := must.Get(wait.Start(command))(t)
 	t.Cleanup(func() { _ = command.Process.Kill() })
 	// With empty caches, the function's packages are compiled without optimisations first, which takes minutes.
 	wait.Until(t, "the run is ready, and its debugger", func() (any, bool) {
@@ -89,39 +86,39 @@ func stops(t *testing.T, onesynth, programs, folder string) {
 	}
 
 	// Before the first answer, delve may not have let the program go on yet, and would do so at the breakpoint.
-	if first := get(url + "/hello/nobody"); first.err != nil || first.body != "hello nobody" {
-		t.Fatalf("got %+v\n%s", first, output)
+	if first := get(url + "/hello/nobody"); string(first.Body) != "hello nobody" {
+		t.Fatalf("got %v\n%s", first, output)
 	}
-	client := rpc2.NewClient(fmt.Sprintf("127.0.0.1:%d", port))
-	must.Get(client.Halt())(t)
+	delve := rpc2.NewClient(fmt.Sprintf("127.0.0.1:%d", port))
+	must.Get(delve.Halt())(t)
 	// The debugger knows files by their paths here, so an editor needs no translation of paths.
 	file := must.Get(filepath.Abs(filepath.Join("echo", "main.go")))(t)
 	before, _, _ := strings.Cut(string(must.Get(os.ReadFile(file))(t)), "// the breakpoint")
-	breakpoint := must.Get(client.CreateBreakpoint(&api.Breakpoint{File: file,
+	breakpoint := must.Get(delve.CreateBreakpoint(&api.Breakpoint{File: file,
 		Line: strings.Count(before, "\n") + 1}))(t)
-	stopped := client.Continue()
-	answered := make(chan answer, 1)
+	stopped := delve.Continue()
+	answered := make(chan client.Reply, 1)
 	go func() { answered <- get(url + "/hello/alice") }()
 	var state *api.DebuggerState
 	select {
 	case state = <-stopped:
 	case got := <-answered:
-		t.Fatalf("the request was answered with %+v, and the breakpoint not reached\n%s", got, output)
+		t.Fatalf("the request was answered with %v, and the breakpoint not reached\n%s", got, output)
 	}
 	if state.Err != nil || state.CurrentThread == nil || state.CurrentThread.Breakpoint == nil ||
 		state.CurrentThread.Breakpoint.ID != breakpoint.ID {
 		t.Fatalf("stopped at %+v", state)
 	}
-	variable, err := client.EvalVariable(api.EvalScope{GoroutineID: -1}, "name", api.LoadConfig{MaxStringLen: 100})
+	variable, err := delve.EvalVariable(api.EvalScope{GoroutineID: -1}, "name", api.LoadConfig{MaxStringLen: 100})
 	if err != nil || variable.Value != "alice" {
 		t.Fatalf("got %+v, %v\n%s", variable, err, output)
 	}
 	// Without the debugger this would end the instance.
 	time.Sleep(timeout + timeout/2)
-	must.Get(client.ClearBreakpoint(breakpoint.ID))(t)
-	client.Continue()
-	if got := <-answered; got.err != nil || got.status != http.StatusOK || got.body != "hello alice" {
-		t.Errorf("got %+v\n%s", got, output)
+	must.Get(delve.ClearBreakpoint(breakpoint.ID))(t)
+	delve.Continue()
+	if got := <-answered; got.Status != http.StatusOK || string(got.Body) != "hello alice" {
+		t.Errorf("got %v\n%s", got, output)
 	}
 
 	must.OK(t, command.Process.Signal(syscall.SIGINT))
@@ -140,15 +137,13 @@ func stops(t *testing.T, onesynth, programs, folder string) {
 	}
 }
 
-type answer struct {
-	status int
-	body   string
-	err    error
-}
-
-func get(url string) answer {
+// get returns the answer of an address, or one without a status that says why there is none.
+func get(url string) client.Reply {
 	r, err := (&client.Client{URL: url}).Send(context.Background(), http.MethodGet, "", nil, nil)
-	return answer{r.Status, string(r.Body), err}
+	if err != nil {
+		r.Body = []byte(err.Error())
+	}
+	return r
 }
 
 func refuses(t *testing.T, onesynth, folder string) {
