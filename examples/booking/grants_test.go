@@ -29,9 +29,6 @@ func use(t testing.TB, target *onesynthtest.Target) {
 			t.Errorf("got %v; want success", r)
 		}
 	}
-	hook := func(url string) {
-		target.Set(t, "Settings", "name", hotel.WebhookSetting, map[string]any{"url": url})
-	}
 	send(manager, "PUT", "/webhook", map[string]any{"url": target.Run.WebhooksURL() + "hotel"})
 	send(manager, "GET", "/webhook-secret", nil)
 	stay, now := rooms(t, target, 1, 1), time.Now().UTC()
@@ -63,7 +60,7 @@ func use(t testing.TB, target *onesynthtest.Target) {
 		return len(got), len(got) >= 4 // three bookings and a cancellation
 	}, wait.On(target))
 	try(t, target, "Waitlist", `{"kind":"nowhere","from":"2027-01-01","to":"2027-01-02"}`)
-	hook("https://10.0.0.1/")
+	target.Set(t, "Settings", "name", hotel.WebhookSetting, map[string]any{"url": "https://10.0.0.1/"})
 	try(t, target, "Hotelhook", `{"id":"again"}`)
 }
 
