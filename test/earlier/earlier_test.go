@@ -96,7 +96,8 @@ var variable = regexp.MustCompile(`<\w+>`)
 // request makes a request of a script, and checks its answer.
 func (s session) request(t *testing.T, api string, lines []string) {
 	t.Helper()
-	var request, body string
+	var request string
+	var body any
 	var checks [][2]string
 	header, refused := http.Header{}, ""
 	for _, line := range lines {
@@ -108,7 +109,7 @@ func (s session) request(t *testing.T, api string, lines []string) {
 		case request == "":
 			request = line
 		case verb == ">":
-			body = rest
+			body = json.RawMessage(rest)
 		case verb == "refused":
 			refused = rest
 		case strings.HasSuffix(verb, ":"):
@@ -119,10 +120,7 @@ func (s session) request(t *testing.T, api string, lines []string) {
 	}
 	request, by, _ := strings.Cut(request, " as ")
 	method, path := onesynthtest.Split(request)
-	if body != "" {
-		header.Set("Content-Type", "application/json")
-	}
-	r := s.caller(t, api, by).MustSend(t, method, path, header, []byte(body))
+	r := s.caller(t, api, by).MustSend(t, method, path, header, body)
 	if refused == "" && r.Status >= http.StatusMultipleChoices || refused != "" && fmt.Sprint(r.Status) != refused {
 		t.Fatalf("got %v; want success, or a refusal with %q", r, refused)
 	}
