@@ -206,7 +206,8 @@ func TestPushOfTheRun(t *testing.T) {
 	tab.Click("Settings")
 	tab.Click("Notify me no more")
 	tab.See("Notifications are off.")
-	if items := suite.Target(t).Items(t, "Subscriptions"); len(items) > 0 && strings.Contains(fmt.Sprint(items), "page-") {
+	items := suite.Target(t).Items(t, "Subscriptions")
+	if len(items) > 0 && strings.Contains(fmt.Sprint(items), "page-") {
 		t.Errorf("the platform has %v", items)
 	}
 }
