@@ -49,11 +49,6 @@ func (a agent) question(t testing.TB, id string) askahuman.QuestionWithResponses
 	return platform.Call(t, a, askahuman.ReadQuestionAtOnce, askahuman.QuestionParams{ID: id})
 }
 
-func (a agent) list(t testing.TB) askahuman.AgentQuestionList {
-	t.Helper()
-	return platform.Call(t, a, askahuman.ListQuestions, askahuman.AgentListParams{})
-}
-
 // delivery is how far the webhook of a question is.
 func delivery(of askahuman.QuestionWithResponses) string {
 	return string(askahuman.Or(of.Webhook, askahuman.Delivery{}).State)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -36,7 +37,9 @@ func TestMCPRepeats(t *testing.T) {
 				}
 				return reply, err
 			},
-			Made: func(t testing.TB) int { return len(asker.list(t).Questions) },
+			Made: func(t testing.TB) int {
+				return len(platform.Call(t, asker, askahuman.ListQuestions, askahuman.AgentListParams{}).Questions)
+			},
 			// What differs is another question, and has another key.
 			Other: func(testing.TB) {},
 			Waits: func(testing.TB, onesynthtest.Reply) {},

@@ -1,6 +1,7 @@
 package askahuman
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -58,15 +59,12 @@ func npmClient(t *testing.T) []string {
 // pythonClient is the command that runs the tests of the client of PyPI.
 func pythonClient(t *testing.T) []string {
 	t.Helper()
-	python := os.Getenv("ONESYNTH_TEST_PYTHON")
-	named := python != ""
-	if !named {
-		python = filepath.Join(platform.Root(t), "bin", "python", "bin", "python")
-	}
+	named := os.Getenv("ONESYNTH_TEST_PYTHON")
+	python := cmp.Or(named, filepath.Join(platform.Root(t), "bin", "python", "bin", "python"))
 	version, err := exec.CommandContext(t.Context(), python, "-c",
 		`import importlib.metadata; print(importlib.metadata.version("ask-a-human"))`).Output()
 	switch {
-	case err != nil && named:
+	case err != nil && named != "":
 		t.Fatalf("ONESYNTH_TEST_PYTHON: got %s, which has not the package ask-a-human: %v; run make "+
 			"bin/python/.installed", python, err)
 	case err != nil:

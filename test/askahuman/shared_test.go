@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/run/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -27,7 +28,9 @@ func TestShared(t *testing.T) {
 				Send: func(ctx context.Context) (onesynthtest.Reply, error) {
 					return asker.Send(ctx, http.MethodPost, "/agent/questions", nil, question)
 				},
-				Made: func(t testing.TB) int { return len(asker.list(t).Questions) },
+				Made: func(t testing.TB) int {
+					return len(platform.Call(t, asker, askahuman.ListQuestions, askahuman.AgentListParams{}).Questions)
+				},
 				Other: func(t testing.TB) {
 					other := question
 					other.Prompt = "Should error messages be shorter?"

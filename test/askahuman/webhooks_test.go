@@ -2,7 +2,6 @@ package askahuman
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -35,18 +34,6 @@ func withWebhook(p *platform.Target, path string, question askahuman.Ask) askahu
 	return question
 }
 
-// arrived waits for a number of attempts on a path, and returns them.
-func arrived(t testing.TB, p *platform.Target, path string, attempts int) (got []runtest.Webhook) {
-	t.Helper()
-	wait.Until(t, fmt.Sprintf("%d webhooks arrive at /%s", attempts, path), func() (any, bool) {
-		got = slices.DeleteFunc(runtest.Of(p.Run).Webhooks(), func(w runtest.Webhook) bool {
-			return w.Path != "/"+path
-		})
-		return len(got), len(got) >= attempts
-	}, wait.On(p))
-	return got
-}
-
 // dueWebhooks lets the time until the next attempt at each webhook pass.
 func dueWebhooks(t testing.TB, p *platform.Target) {
 	t.Helper()
@@ -76,7 +63,14 @@ func TestWebhooks(t *testing.T) {
 	for range 2 {
 		answer(t, newPerson(c), textAnswer(answered.QuestionID))
 	}
-	got := arrived(t, target, path, 1)[0]
+	var arrived []runtest.Webhook
+	wait.Until(t, "the webhook arrives", func() (any, bool) {
+		arrived = slices.DeleteFunc(runtest.Of(target.Run).Webhooks(), func(w runtest.Webhook) bool {
+			return w.Path != "/"+path
+		})
+		return len(arrived), len(arrived) > 0
+	}, wait.On(target))
+	got := arrived[0]
 	header := http.Header(got.Header)
 	for _, secret := range both {
 		verifier := must.Get(standardwebhooks.NewWebhook(secret))(t)
