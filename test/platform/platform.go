@@ -86,19 +86,15 @@ func (s *Suite) Main(m *testing.M) {
 	if s.AtEnd != nil {
 		s.AtEnd()
 	}
-	if err := s.close(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	os.Exit(status)
-}
-
-// close ends what the tests started and share.
-func (s *Suite) close() error {
+	// What the tests started and share ends.
 	failed := os.RemoveAll(s.scratch)
 	for _, of := range s.local {
 		failed = errors.Join(failed, of.Close())
 	}
-	return failed
+	if failed != nil {
+		fmt.Fprintln(os.Stderr, failed)
+	}
+	os.Exit(status)
 }
 
 // OnAWS reports whether the tests run against AWS.
