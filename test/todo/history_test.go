@@ -36,7 +36,8 @@ func TestHistory(t *testing.T) {
 	h := &history{lake: lakeOf(t, suite.OwnRun(t, run.Options{}))}
 	var all []*member
 	for i := range members {
-		all = append(all, newMember(h, newCaller(t, h.Target), rand.New(rand.NewPCG(seed, uint64(i)))))
+		all = append(all, &member{history: h, Caller: newCaller(t, h.Target),
+			random: rand.New(rand.NewPCG(seed, uint64(i))), tasks: map[string]bool{}, answers: map[string]storedTask{}})
 	}
 
 	done := make(chan struct{})

@@ -32,10 +32,6 @@ type member struct {
 	number  int
 }
 
-func newMember(h *history, c platform.Caller, random *rand.Rand) *member {
-	return &member{history: h, Caller: c, random: random, tasks: map[string]bool{}, answers: map[string]storedTask{}}
-}
-
 // step is a request with its final answer.
 type step struct {
 	method, path string
