@@ -89,7 +89,12 @@ func TestGuarded(t *testing.T) {
 
 	// The OpenAPI document for a deployment has the operations of the platform and those of the team.
 	written := guarded.Document(t)
-	httpapitest.Parse(t, written).HasRoutes(t, guarded.Platform)
+	paths := httpapitest.Parse(t, written).Paths
+	for _, route := range guarded.Platform.Operations() {
+		if _, ok := paths[route.Path][strings.ToLower(route.Method)]; !ok {
+			t.Errorf("the document has no %s", route.Key())
+		}
+	}
 	served := on.As(t, "ann").MustSend(t, http.MethodGet, "/reports/openapi.json", nil, nil).Body
 	if string(served) != string(written) {
 		t.Errorf("the team's function answers with another document than the synth has written:\n%.300s\nwant\n%.300s",

@@ -88,6 +88,8 @@ func TestCallers(t *testing.T) {
 		{name: "GroupAgain", path: "/admin", subject: "ann", group: "admin", status: 200, body: `"ann"`},
 		{name: "ErrOtherGroup", path: "/admin", subject: "eve", group: "administrators", status: 403,
 			body: `of another group`},
+		{name: "ErrGroupInOtherCase", path: "/admin", subject: "eve", group: "Admin", status: 403,
+			body: `of another group`},
 		{name: "ErrNoGroup", path: "/admin", subject: "eve", status: 403, body: `of another group`},
 		{name: "ErrLimit", path: "/admin", subject: "ann", group: "admin", status: 429, body: `more than 2 calls`},
 		{name: "Header", path: "/agent", header: agentHeader + ": bob", status: 200, body: `"bob"`},
@@ -120,6 +122,9 @@ func TestCallers(t *testing.T) {
 		}
 		if got := w.Header().Get("Retry-After"); (got == "2") != (test.status == 429) {
 			t.Errorf("%s: Retry-After is %q", test.name, got)
+		}
+		if got := w.Header().Get("WWW-Authenticate"); (got == "Bearer") != (test.status == 401) {
+			t.Errorf("%s: WWW-Authenticate is %q", test.name, got)
 		}
 		if got := w.Header().Get("X-RateLimit-Limit"); (got == "2") != (test.path == "/admin" && test.status != 403) {
 			t.Errorf("%s: X-RateLimit-Limit is %q", test.name, got)

@@ -7,36 +7,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/problem"
 )
-
-// remembered are idempotency keys in memory; a platform uses [idempotency.Keys].
-type remembered struct {
-	last    string
-	answers map[string]idempotency.Response
-}
-
-func (r *remembered) Begin(_ context.Context, scope, key string, _ []byte, _ time.Duration) (*idempotency.Claim,
-	*idempotency.Response, error) {
-	r.last = scope + " " + key
-	if answer, ok := r.answers[r.last]; ok {
-		return nil, &answer, nil
-	}
-	return &idempotency.Claim{}, nil, nil
-}
-
-func (r *remembered) Settle(_ context.Context, _ *idempotency.Claim, response idempotency.Response) error {
-	r.answers[r.last] = response
-	return nil
-}
-
-func (r *remembered) Release(context.Context, *idempotency.Claim) error { return nil }
 
 // Link is a short name of an address.
 type Link struct {
@@ -55,8 +32,9 @@ var makeLink = schema.Operation[schema.None, Link, Link]{
 // A link is created once, however often the request is sent, and a refusal is repeated unchanged.
 func ExampleBind() {
 	server := httpapi.New(httpapi.Config{
-		Platform:    schema.Platform{Name: "links", Title: "Links", Routes: schema.Routes(makeLink)},
-		Idempotency: httpapi.Idempotency{Keys: &remembered{answers: map[string]idempotency.Response{}}},
+		Platform: schema.Platform{Name: "links", Title: "Links", Routes: schema.Routes(makeLink)},
+		// In memory; a platform uses idempotency.Keys.
+		Idempotency: httpapi.Idempotency{Keys: &httpapitest.Ledger{}},
 		Log:         slog.New(slog.DiscardHandler),
 	})
 	links := map[string]Link{}

@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -126,6 +125,12 @@ func TestKeyOptional(t *testing.T) {
 		{"Idempotency-Key: ", "is missing or empty", http.StatusBadRequest},
 		{"Idempotency-Key: k", "was used for another request", http.StatusUnprocessableEntity},
 		{"Idempotency-Key: clé", "printable ASCII", http.StatusBadRequest},
+		{"Idempotency-Key: a\x01b", "printable ASCII", http.StatusBadRequest},
+		{"Idempotency-Key: a\tb", "printable ASCII", http.StatusBadRequest},
+		{"Idempotency-Key: " + strings.Repeat("k", 256), "has 256 characters", http.StatusBadRequest},
+		{"Idempotency-Key: " + strings.Repeat("k", 255), "was used for another request",
+			http.StatusUnprocessableEntity},
+		{"Idempotency-Key: a key with blanks~", "was used for another request", http.StatusUnprocessableEntity},
 	} {
 		w := serve(s.Handler(), "DELETE /orders/1", "", test.header)
 		if w.Code != test.status || !strings.Contains(w.Body.String(), test.answer) || done != 1 {
@@ -135,6 +140,21 @@ func TestKeyOptional(t *testing.T) {
 	for _, p := range documentOf(t, s).Paths["/orders/{order_id}"]["delete"].Parameters {
 		if p.Name == "Idempotency-Key" && p.Required {
 			t.Error("the document requires the key")
+		}
+	}
+}
+
+// The key is read before the body, which may then be wrong, too.
+func TestKeyBeforeBody(t *testing.T) {
+	t.Parallel()
+	s := httpapi.New(httpapi.Config{Platform: one("POST", "/orders"),
+		Idempotency: httpapi.Idempotency{Keys: &httpapitest.Ledger{}}})
+	httpapi.Bind(s, schema.Operation[none, Order, none]{ID: "do", Key: schema.KeyRequired},
+		func(context.Context, httpapi.Request[none, Order]) (none, error) { return none{}, nil })
+	for header, want := range map[string]string{"X: y": "Idempotency-Key: is missing", "Idempotency-Key: k": "body: "} {
+		w := serve(s.Handler(), "POST /orders", "{", header)
+		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"`+want) {
+			t.Errorf("%s: got %d %s; want that it is refused for %s", header, w.Code, w.Body, want)
 		}
 	}
 }
@@ -152,39 +172,11 @@ func giftKey(r *httpapi.Request[none, gift]) (string, []byte, error) {
 	return r.Body.Key, []byte(r.Body.To), nil
 }
 
-// oneKey are the keys of one request. They fail with the errors.
-type oneKey struct {
-	httpapitest.Ledger
-	content         string
-	answer          *idempotency.Response
-	settle, release error
-	released        int
-}
-
-func (r *oneKey) Begin(_ context.Context, _, _ string, content []byte, _ time.Duration) (*idempotency.Claim,
-	*idempotency.Response, error) {
-	if r.answer != nil && string(content) != r.content {
-		return nil, nil, idempotency.ErrOtherRequest
-	}
-	r.content = string(content)
-	return &idempotency.Claim{}, r.answer, nil
-}
-
-func (r *oneKey) Settle(_ context.Context, _ *idempotency.Claim, response idempotency.Response) error {
-	r.answer = &response
-	return r.settle
-}
-
-func (r *oneKey) Release(ctx context.Context, _ *idempotency.Claim) error {
-	r.released++
-	return errors.Join(r.release, ctx.Err())
-}
-
 // A key is for one method, path, If-Match and body: a request that differs in any is another one.
 func TestKeyIsForOneRequest(t *testing.T) {
 	t.Parallel()
 	done := 0
-	api := cancelling(&oneKey{}, &bytes.Buffer{}, func(context.Context, int) error { done++; return nil })
+	api := cancelling(&httpapitest.Ledger{}, &bytes.Buffer{}, func(context.Context, int) error { done++; return nil })
 	for _, test := range []struct {
 		line, header string
 		status       int
@@ -210,7 +202,7 @@ func TestKeyed(t *testing.T) {
 		Errors: []error{full}}
 	s := httpapi.New(httpapi.Config{
 		Platform:    schema.Platform{Routes: schema.Routes(give)},
-		Idempotency: httpapi.Idempotency{Keys: &oneKey{}},
+		Idempotency: httpapi.Idempotency{Keys: &httpapitest.Ledger{}},
 	})
 	given := 0
 	httpapi.BindWork(s, give,
@@ -261,11 +253,11 @@ func TestSettleFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
-			keys := &oneKey{settle: test.settle, release: test.release}
+			keys := &httpapitest.Ledger{NotSettled: test.settle, NotReleased: test.release}
 			w := serve(cancelling(keys, &log, func(context.Context, int) error { return nil }), "DELETE /orders/1", "",
 				"Idempotency-Key: k")
-			if w.Code != test.status || keys.released != test.released {
-				t.Errorf("got %d %s, released %d", w.Code, w.Body, keys.released)
+			if w.Code != test.status || keys.Released != test.released {
+				t.Errorf("got %d %s, released %d", w.Code, w.Body, keys.Released)
 			}
 			if test.released > 0 && !strings.Contains(log.String(), "was not kept") {
 				t.Errorf("logged %s", &log)

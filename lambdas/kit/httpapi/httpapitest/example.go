@@ -1,10 +1,9 @@
 package httpapitest
 
-// Examples of what a document describes, and what is none.
+// Examples of what a document describes.
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 )
 
@@ -81,51 +80,4 @@ func asJSON(value any) string {
 		panic(err)
 	}
 	return string(body)
-}
-
-// bad are values that the form does not allow, and most is the longest text that it does;
-// "" if it does not say.
-func (d Document) bad(form map[string]any) (bad []any, most string) {
-	form = d.resolved(form)
-	types := append(asList(form["type"]), form["type"])
-	for _, each := range asList(form["anyOf"]) {
-		types = append(types, each.(map[string]any)["type"])
-	}
-	if !slices.Contains(types, any("null")) {
-		bad = append(bad, nil)
-	}
-	switch typeOf(form) {
-	case "string":
-		bad = append(bad, 7, []any{})
-		longest := number(form, "maxLength", -1)
-		if longest >= 0 {
-			bad = append(bad, strings.Repeat("Ω", longest+1))
-		}
-		if number(form, "minLength", 0) > 0 {
-			bad = append(bad, "")
-		}
-		switch {
-		case form["enum"] != nil || form["pattern"] != nil || form["format"] != nil:
-			bad = append(bad, "\u0001")
-		case longest > 0:
-			most = strings.Repeat("Ω", longest)
-		}
-	case "integer":
-		bad = append(bad, "x", 1.5)
-		if _, ok := form["minimum"]; ok {
-			bad = append(bad, number(form, "minimum", 0)-1)
-		}
-		if _, ok := form["maximum"]; ok {
-			bad = append(bad, number(form, "maximum", 0)+1)
-		}
-	case "array":
-		bad = append(bad, "x")
-		items, _ := form["items"].(map[string]any)
-		if _, ok := form["maxItems"]; ok {
-			bad = append(bad, slices.Repeat([]any{d.example(items)}, number(form, "maxItems", 0)+1))
-		}
-	default:
-		bad = append(bad, "x")
-	}
-	return bad, most
 }

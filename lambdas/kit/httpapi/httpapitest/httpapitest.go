@@ -1,5 +1,4 @@
-// Package httpapitest checks an API against its own OpenAPI document, and the document
-// against the platform's routes.
+// Package httpapitest checks an API against its own OpenAPI document.
 package httpapitest
 
 import (
@@ -24,14 +23,10 @@ import (
 
 // Document is the part of an OpenAPI document that tests read.
 type Document struct {
-	OpenAPI string
-	Info    struct{ Description string }
-	Paths   map[string]map[string]Operation
-	// Components has the forms, and the security schemes.
-	Components struct {
-		Schemas         map[string]any
-		SecuritySchemes map[string]any
-	}
+	Info  struct{ Description string }
+	Paths map[string]map[string]Operation
+	// Components has the forms.
+	Components struct{ Schemas map[string]any }
 	// JSON is the document as read.
 	JSON []byte `json:"-"`
 
@@ -55,24 +50,17 @@ func Once(platform schema.Platform) func(testing.TB) Document {
 // Operation is an operation of the document: one method of one path.
 type Operation struct {
 	OperationID string
-	Summary     string
-	Description string
-	Security    []map[string][]string
 	Parameters  []Parameter
-	RequestBody struct {
-		Description string
-		Content     map[string]Content
-	}
-	Responses map[string]Response
+	RequestBody struct{ Content map[string]Content }
+	Responses   map[string]Response
 }
 
 // Parameter is one of a request's parameters or headers.
 type Parameter struct {
-	Name, In    string
-	Required    bool
-	Description string
-	Example     any
-	Schema      map[string]any
+	Name, In string
+	Required bool
+	Example  any
+	Schema   map[string]any
 }
 
 // Response is one answer that a request may get.
@@ -97,9 +85,6 @@ func Parse(t testing.TB, body []byte) Document {
 	if err := json.Unmarshal(body, &d); err != nil {
 		t.Fatalf("the document is not JSON: %v", err)
 	}
-	if d.OpenAPI != "3.1.0" {
-		t.Errorf("openapi is %q", d.OpenAPI)
-	}
 	for _, reference := range references.FindAllStringSubmatch(string(body), -1) {
 		if d.Components.Schemas[reference[1]] == nil {
 			t.Errorf("the document refers to the form %s, which it does not have", reference[1])
@@ -109,9 +94,6 @@ func Parse(t testing.TB, body []byte) Document {
 		for method, operation := range operations {
 			for status, response := range operation.Responses {
 				where := method + " " + path + " " + status
-				if response.Description == "" {
-					t.Errorf("%s: the response has no description", where)
-				}
 				for _, content := range response.Content {
 					if content.Example != nil {
 						d.conforms(t, where+": example", content.Schema, content.Example)
@@ -126,55 +108,7 @@ func Parse(t testing.TB, body []byte) Document {
 	return d
 }
 
-var (
-	references = regexp.MustCompile(`"#/components/schemas/([^"]+)"`)
-	variables  = regexp.MustCompile(`\{([a-z_]+)\}`)
-)
-
-// HasRoutes checks that the operations are the routes of the platform's API and no others, each with its own id, the
-// route's summary and its path's parameters.
-func (d Document) HasRoutes(t testing.TB, platform schema.Platform) {
-	t.Helper()
-	var want, got []string
-	summaries := map[string]string{}
-	for _, route := range platform.Operations() {
-		key := route.Key()
-		want = append(want, key)
-		summaries[key] = route.Summary
-	}
-	ids := map[string]bool{}
-	for path, operations := range d.Paths {
-		for method, operation := range operations {
-			key := strings.ToUpper(method) + " " + path
-			got = append(got, key)
-			if operation.OperationID == "" || ids[operation.OperationID] {
-				t.Errorf("%s: the operation id %q is missing or not unique", key, operation.OperationID)
-			}
-			ids[operation.OperationID] = true
-			if operation.Summary == "" || operation.Summary != summaries[key] {
-				t.Errorf("%s: the summary is %q", key, operation.Summary)
-			}
-			var inPath []string
-			for _, p := range operation.Parameters {
-				if p.In == "path" && p.Required {
-					inPath = append(inPath, p.Name)
-				}
-			}
-			var variable []string
-			for _, found := range variables.FindAllStringSubmatch(path, -1) {
-				variable = append(variable, found[1])
-			}
-			if !slices.Equal(inPath, variable) {
-				t.Errorf("%s: described of the path are %q", key, inPath)
-			}
-		}
-	}
-	slices.Sort(want)
-	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		t.Errorf("operations are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-}
+var references = regexp.MustCompile(`"#/components/schemas/([^"]+)"`)
 
 // ofEveryAnswer are the headers that say how to treat an answer, of any status.
 var ofEveryAnswer = map[string]bool{"Cache-Control": true, "Content-Type": true, "Www-Authenticate": true,

@@ -5,8 +5,8 @@ package httpapitest
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -14,7 +14,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -42,23 +41,33 @@ func (u Unlimited) CountRead(ctx context.Context, limit schema.RateLimit, caller
 // GiveBack implements [httpapi.RateLimiter].
 func (Unlimited) GiveBack(schema.RateLimit, string, time.Time) {}
 
-// Ledger is an [idempotency.Claims] that grants every claim and notes what becomes of it. The zero value is ready to
-// use.
+// Ledger is an [idempotency.Claims] that remembers the last request, and counts what becomes of claims. The zero value
+// is ready to use.
 type Ledger struct {
-	// Refusal is the error of each claim.
-	Refusal error
+	// Refusal is the error of each claim, NotSettled that of each answer, and NotReleased that of each release.
+	Refusal, NotSettled, NotReleased error
+	// Begun, Settled and Released count the calls.
+	Begun, Settled, Released int
+	// Last is the answer to the last request. Nil: it has none yet, or was released.
+	Last *idempotency.Response
 
-	mu                       sync.Mutex
-	begun, settled, released int
-	last                     idempotency.Response
+	mu           sync.Mutex
+	key, request string // of the last request
 }
 
 // Begin implements [idempotency.Claims].
-func (l *Ledger) Begin(context.Context, string, string, []byte, time.Duration) (*idempotency.Claim,
+func (l *Ledger) Begin(_ context.Context, scope, key string, request []byte, _ time.Duration) (*idempotency.Claim,
 	*idempotency.Response, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begun++
+	l.Begun++
+	if key = scope + " " + key; l.Last != nil && key == l.key {
+		if l.request != string(request) {
+			return nil, nil, idempotency.ErrOtherRequest
+		}
+		return nil, l.Last, nil
+	}
+	l.key, l.request, l.Last = key, string(request), nil
 	return &idempotency.Claim{}, nil, l.Refusal
 }
 
@@ -66,27 +75,17 @@ func (l *Ledger) Begin(context.Context, string, string, []byte, time.Duration) (
 func (l *Ledger) Settle(_ context.Context, _ *idempotency.Claim, response idempotency.Response) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settled++
-	l.last = response
-	return nil
+	l.Settled++
+	l.Last = &response
+	return l.NotSettled
 }
 
 // Release implements [idempotency.Claims].
 func (l *Ledger) Release(ctx context.Context, _ *idempotency.Claim) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.released++
-	return ctx.Err()
-}
-
-// Verified returns a header Authorization with an unsigned token of those claims, and the claims as API Gateway hands
-// them on.
-func Verified(claims map[string]any) (authorization string, verified map[string]string) {
-	verified = map[string]string{}
-	for name, value := range claims {
-		verified[name] = fmt.Sprint(value)
-	}
-	return "Bearer e30." + base64.RawURLEncoding.EncodeToString([]byte(asJSON(claims))) + ".", verified
+	l.Released++
+	return errors.Join(l.NotReleased, ctx.Err())
 }
 
 // call is a request of an operation.
@@ -95,28 +94,13 @@ type call struct {
 	method, path, body string
 	header             http.Header
 	query              url.Values
-	// subject and groups are the verified token's; no subject: there is no token.
-	subject string
-	groups  []string
-	form    map[string]any
+	group              string // of the caller
 }
 
 func (c call) String() string { return c.OperationID + " " + c.method + " " + c.path }
 
 // isOnce reports whether the operation is carried out once for each idempotency key.
 func (c call) isOnce() bool { return c.header.Get(schema.KeyHeader) != "" }
-
-// sending returns the request with another body.
-func (c call) sending(body string) call {
-	c.body = body
-	return c
-}
-
-func (c call) with(name, value string) call {
-	c.header = c.header.Clone()
-	c.header.Set(name, value)
-	return c
-}
 
 func (c call) request() *http.Request {
 	target := c.path
@@ -125,11 +109,8 @@ func (c call) request() *http.Request {
 	}
 	r := httptest.NewRequest(c.method, target, strings.NewReader(c.body))
 	r.Header = c.header
-	invocation := kit.Invocation{SourceAddress: "203.0.113.7"}
-	if c.subject != "" {
-		invocation.Claims, invocation.Groups = map[string]string{"sub": c.subject}, c.groups
-	}
-	return r.WithContext(kit.WithInvocation(r.Context(), invocation))
+	return r.WithContext(kit.WithInvocation(r.Context(), kit.Invocation{SourceAddress: "203.0.113.7",
+		Claims: map[string]string{"sub": "caller"}, Groups: []string{c.group}}))
 }
 
 // run is an API, and what its last request has done.
@@ -192,7 +173,7 @@ func (d Document) fill(request *http.Request, result any) error {
 
 // do makes a request with the given work of the service.
 func (r *run) do(c call, work func() error) *httptest.ResponseRecorder {
-	r.begun, r.settled, r.released, r.calls, r.work = 0, 0, 0, 0, work
+	r.Begun, r.Settled, r.Released, r.Last, r.calls, r.work = 0, 0, 0, nil, 0, work
 	r.log.Reset()
 	w := httptest.NewRecorder()
 	request := c.request()
@@ -214,26 +195,3 @@ func Work(ctx context.Context) error {
 
 // good is the work of a service that succeeds.
 func good() error { return nil }
-
-// answers checks that a good request is answered with success.
-func (r *run) answers(t *testing.T, c call, what string) {
-	t.Helper()
-	if w := r.do(c, good); w.Code >= 300 {
-		t.Errorf("%s with %s: got %d %s", c, what, w.Code, w.Body)
-	}
-}
-
-// finds reports whether what a good request names is there.
-func (r *run) finds(c call) bool { return r.do(c, good).Code != http.StatusNotFound }
-
-// refuses checks that a request is refused as described before anything is done, with an
-// error that names what is wrong.
-func (r *run) refuses(t *testing.T, c call, what, named string) {
-	t.Helper()
-	w := r.do(c, good)
-	if w.Code < 400 || w.Code >= 500 || r.calls+r.begun > 0 || !strings.Contains(w.Body.String(), named) {
-		t.Errorf("%s with %s: got %d %.300s after %d claims and %d calls; want a refusal that names %q", c, what,
-			w.Code, w.Body, r.begun, r.calls, named)
-	}
-	r.IsKept(t, c.request(), w)
-}
