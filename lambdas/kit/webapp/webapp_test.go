@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
@@ -36,5 +38,25 @@ func TestOwn(t *testing.T) {
 	}
 	if got, want := pattern([]string{"/app", "/q/{question_id}"}), "^(/app|/q/[^/]+)$"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Scripts come from the page's own origin alone, and no page of another origin reaches this one.
+func TestHeader(t *testing.T) {
+	t.Parallel()
+	want := http.Header{
+		"Content-Security-Policy": {"default-src 'none'; script-src 'self'; " +
+			"style-src 'self' 'sha256-X1RutGBrXCt9KkSaXMK7tHftWiRscFHOhxsS8tv8hBk='; img-src 'self'; " +
+			"connect-src 'self' https://a.example; manifest-src 'self'; worker-src 'self'; base-uri 'none'; " +
+			"form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
+			"trusted-types service-worker"},
+		"Cross-Origin-Opener-Policy":   {"same-origin"},
+		"Cross-Origin-Resource-Policy": {"same-origin"},
+		"Permissions-Policy":           {"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"},
+		"Referrer-Policy":              {"no-referrer"},
+		"X-Frame-Options":              {"DENY"},
+	}
+	if diff := cmp.Diff(want, Config{Connect: []string{"https://a.example"}}.header("a{}")); diff != "" {
+		t.Errorf("- want, + got:\n%s", diff)
 	}
 }

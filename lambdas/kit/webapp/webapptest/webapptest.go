@@ -105,28 +105,15 @@ func (p Page) CheckRoutes(t *testing.T, routes []schema.Route, function string, 
 	}
 }
 
-// CheckHeaders checks the security headers of each answer. Scripts come from the page's own origin alone, and the page
-// sends requests only to that and to the hosts.
+// CheckHeaders checks that each answer has the security headers of package webapp: the page sends requests only to its
+// own origin and to the hosts.
 func (p Page) CheckHeaders(t *testing.T, hosts ...string) {
 	t.Helper()
 	for _, path := range []string{p.home(), p.Asset(t, "app.js")} {
-		header := p.Get(path).Header()
-		policy := header.Get("Content-Security-Policy")
+		policy := p.Get(path).Header().Get("Content-Security-Policy")
 		connect := "connect-src " + strings.Join(append([]string{"'self'"}, hosts...), " ") + ";"
-		for _, want := range []string{"default-src 'none'", "script-src 'self';", "frame-ancestors 'none'",
-			"require-trusted-types-for 'script'", connect} {
-			if !strings.Contains(policy, want) {
-				t.Errorf("%s: the policy %q lacks %q", path, policy, want)
-			}
-		}
-		if strings.Contains(policy, "unsafe") {
-			t.Errorf("%s: got the policy %q", path, policy)
-		}
-		for _, name := range []string{"Referrer-Policy", "Permissions-Policy", "Cross-Origin-Opener-Policy",
-			"X-Content-Type-Options"} {
-			if header.Get(name) == "" {
-				t.Errorf("%s: there is no %s", path, name)
-			}
+		if !strings.HasPrefix(policy, "default-src 'none'; script-src 'self';") || !strings.Contains(policy, connect) {
+			t.Errorf("%s: got the policy %q, want %q in it", path, policy, connect)
 		}
 	}
 }
