@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
@@ -66,14 +65,6 @@ func stored(t *testing.T, db *dynamo.DB, status string) (items []dynamo.Item) {
 	return items
 }
 
-func text(value types.AttributeValue) string {
-	s, _ := value.(*types.AttributeValueMemberS)
-	if s == nil {
-		return ""
-	}
-	return s.Value
-}
-
 // A put of the platform keeps what a team has added, alone and in a transaction, and leaves everything else as a put
 // does. A put that makes an item stays one.
 func TestPutKeepsExtra(t *testing.T) {
@@ -101,7 +92,7 @@ func TestPutKeepsExtra(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		items := stored(t, platform, "open")
-		if len(items) != 1 || text(items[0]["label"]) != "blue" || text(items[0]["a.b"]) != "second" ||
+		if len(items) != 1 || dynamo.Text(items[0], "label") != "blue" || dynamo.Text(items[0], "a.b") != "second" ||
 			items[0]["size"] != nil {
 			t.Errorf("%s: the table has %v, want the second note with its label", name, items)
 		}
@@ -149,7 +140,7 @@ func TestExtraIsRead(t *testing.T) {
 	got.Text = "y"
 	must.OK(t, platform.Put(t.Context(), "Store", got, none))
 	for _, item := range stored(t, platform, "open") {
-		if text(item["secret"]) != "s" || text(item["a.b"]) != "y" {
+		if dynamo.Text(item, "secret") != "s" || dynamo.Text(item, "a.b") != "y" {
 			t.Errorf("after a write of what was read the table has %v", item)
 		}
 	}

@@ -57,19 +57,13 @@ func (w *World) MoveTo(now time.Time) {
 // As returns the tables with the access patterns of a function.
 func (w *World) As(t testing.TB, function string) *dynamo.DB {
 	t.Helper()
-	return as(t, w.DB, w.Platform, function)
+	return must.Get(w.DB.As(w.Platform, function))(t)
 }
 
 // Beside is [World.As] for another process: its requests meet no fault, and are not recorded.
 func (w *World) Beside(t testing.TB, function string) *dynamo.DB {
 	t.Helper()
-	return as(t, dynamotest.Through(t, w.Client, w.Platform.Database), w.Platform, function)
-}
-
-func as(t testing.TB, db *dynamo.DB, platform schema.Platform, function string) *dynamo.DB {
-	t.Helper()
-	db = must.Get(db.As(platform, function))(t)
-	return db
+	return must.Get(dynamotest.Through(t, w.Client, w.Platform.Database).As(w.Platform, function))(t)
 }
 
 // Items returns all items of a table.

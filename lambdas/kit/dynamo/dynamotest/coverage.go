@@ -66,7 +66,7 @@ func cover(r Request) {
 func consumed(patterns []schema.AccessPattern, made map[string][]Request) (table string, missing []string) {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "access pattern\toperation\ton\trequests\tconsumed units\tin the origin")
+	fmt.Fprintln(w, "access pattern\toperation\ton\trequests\tconsumed units")
 	for _, p := range patterns {
 		requests := 0
 		var least, most float64
@@ -83,8 +83,7 @@ func consumed(patterns []schema.AccessPattern, made map[string][]Request) (table
 			missing = append(missing, p.Name)
 		}
 		on := strings.TrimSuffix(p.Table+"/"+p.Index, "/")
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f to %.1f\t%s\n", p.Name, p.Action, on, requests, least, most,
-			inOrigin(p))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f to %.1f\n", p.Name, p.Action, on, requests, least, most)
 	}
 	w.Flush() // a strings.Builder takes everything
 	return text.String(), missing

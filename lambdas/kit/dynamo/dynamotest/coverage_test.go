@@ -12,7 +12,7 @@ import (
 func TestConsumed(t *testing.T) {
 	t.Parallel()
 	patterns := []schema.AccessPattern{
-		{Name: "Get", Action: schema.GetItem, Table: "T", Origin: "Read it"},
+		{Name: "Get", Action: schema.GetItem, Table: "T"},
 		{Name: "Elsewhere", Action: schema.GetItem, Table: "T"},
 		{Name: "List", Action: schema.Query, Table: "T", Index: "I"},
 		{Name: "Never", Action: schema.PutItem, Table: "T"},

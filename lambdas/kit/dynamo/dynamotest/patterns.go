@@ -46,15 +46,3 @@ func (t *Tables) Measure(tb testing.TB, patterns []schema.AccessPattern, cases C
 	table, _ := consumed(patterns, measured)
 	tb.Logf("measured on DynamoDB Local:\n%s", table)
 }
-
-// inOrigin is the origin's wording of a pattern.
-func inOrigin(p schema.AccessPattern) string {
-	switch {
-	case p.Origin == "":
-		return "-"
-	case p.OriginCost == "":
-		return p.Origin
-	default:
-		return p.Origin + " (" + p.OriginCost + ")"
-	}
-}
