@@ -163,8 +163,11 @@ func TestOverdue(t *testing.T) {
 			}
 		}
 		for _, sort := range []todo.Sort{todo.ByDefault, todo.ByCreation, todo.ByStatus} {
-			got := strings.Fields(titles(w.list(t, "ada",
-				todo.TaskFilter{Overdue: todo.Yes, Timezone: test.zone, Sort: sort, Limit: 1})))
+			var got []string
+			for _, task := range w.list(t, "ada",
+				todo.TaskFilter{Overdue: todo.Yes, Timezone: test.zone, Sort: sort, Limit: 1}) {
+				got = append(got, task.Title)
+			}
 			slices.Sort(got)
 			slices.Sort(want)
 			if !slices.Equal(got, want) {

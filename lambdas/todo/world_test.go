@@ -2,6 +2,7 @@ package todo_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -68,14 +69,6 @@ func (w *world) list(t testing.TB, user string, f todo.TaskFilter) []todo.Task {
 	})
 }
 
-func titles(tasks []todo.Task) string {
-	var all []string
-	for _, task := range tasks {
-		all = append(all, task.Title)
-	}
-	return strings.Join(all, " ")
-}
-
 func ids(tasks []todo.Task) []string {
 	var all []string
 	for _, task := range tasks {
@@ -100,11 +93,6 @@ func refused(t testing.TB, failed []todo.TaskFailure, id string, reason error) {
 	}
 }
 
-func textOf(item map[string]any, attribute string) string {
-	value, _ := item[attribute].(string)
-	return value
-}
-
 // disagreements are those of all stored items with each other.
 func (w *world) disagreements(t testing.TB) []string {
 	t.Helper()
@@ -123,9 +111,9 @@ func (w *world) left(t testing.TB, user string) []string {
 	t.Helper()
 	var keys []string
 	for _, item := range w.Items(t, "AppData") {
-		_, owner, _ := strings.Cut(textOf(item, "PK"), "#")
+		_, owner, _ := strings.Cut(item["PK"].(string), "#")
 		if owner == user || item["user_id"] == user {
-			keys = append(keys, textOf(item, "PK")+" "+textOf(item, "SK"))
+			keys = append(keys, fmt.Sprint(item["PK"], " ", item["SK"]))
 		}
 	}
 	return keys
