@@ -5,6 +5,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,4 +35,15 @@ func Check(t testing.TB, file string, want []byte) {
 	if diff := cmp.Diff(strings.Split(string(got), "\n"), strings.Split(string(want), "\n")); diff != "" {
 		t.Errorf("%s is not what the test makes: run it with -update (- file, + test):\n%s", file, diff)
 	}
+}
+
+var repeated = regexp.MustCompile(`<(.)\*([0-9]+)>`)
+
+// Expand writes out what a file shortens: <x*300> is 300 times x.
+func Expand(text string) string {
+	return repeated.ReplaceAllStringFunc(text, func(found string) string {
+		parts := repeated.FindStringSubmatch(found)
+		count, _ := strconv.Atoi(parts[2])
+		return strings.Repeat(parts[1], count)
+	})
 }

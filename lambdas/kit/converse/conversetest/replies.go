@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -20,8 +18,6 @@ type Case struct {
 	written               string
 }
 
-var repeated = regexp.MustCompile(`<(.)\*([0-9]+)>`)
-
 // Cases returns the replies of a file. Each has three lines, and an empty one after them:
 //
 //	Trends: OKNoTrends
@@ -29,7 +25,7 @@ var repeated = regexp.MustCompile(`<(.)\*([0-9]+)>`)
 //	< []lingible.ProposedTrend{}
 //
 // the question and the name, the reply, and what is made of it: "unusable", or a Go value. In a reply <x*300> is 300
-// times x.
+// times x ([goldentest.Expand]).
 func Cases(t testing.TB, file string) (all []Case) {
 	t.Helper()
 	for block := range strings.SplitSeq(strings.TrimSpace(string(must.Get(os.ReadFile(file))(t))), "\n\n") {
@@ -37,11 +33,7 @@ func Cases(t testing.TB, file string) (all []Case) {
 		c := Case{}
 		c.Question, c.Name, _ = strings.Cut(title, ": ")
 		c.written, _, _ = strings.Cut(rest, "\n< ")
-		c.Reply = repeated.ReplaceAllStringFunc(c.written, func(found string) string {
-			parts := repeated.FindStringSubmatch(found)
-			count, _ := strconv.Atoi(parts[2])
-			return strings.Repeat(parts[1], count)
-		})
+		c.Reply = goldentest.Expand(c.written)
 		all = append(all, c)
 	}
 	return all

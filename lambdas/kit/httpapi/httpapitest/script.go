@@ -286,9 +286,8 @@ func (r *running) answer(lines []string, key string) string {
 }
 
 var (
-	random   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|"(?:next_cursor|handed)":"[^"]*"`)
-	named    = regexp.MustCompile(`<(id|cursor|handed) ([0-9]+)>`)
-	repeated = regexp.MustCompile(`<(.)\*([0-9]+)>`)
+	random = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|"(?:next_cursor|handed)":"[^"]*"`)
+	named  = regexp.MustCompile(`<(id|cursor|handed) ([0-9]+)>`)
 )
 
 // names are the random values by their names.
@@ -327,11 +326,7 @@ func (n names) known(text string) string {
 		}
 		return name
 	})
-	return repeated.ReplaceAllStringFunc(text, func(found string) string {
-		parts := repeated.FindStringSubmatch(found)
-		count, _ := strconv.Atoi(parts[2])
-		return strings.Repeat(parts[1], count)
-	})
+	return goldentest.Expand(text)
 }
 
 // lines are the places of a document that begin a line in a file.
