@@ -51,22 +51,13 @@ func kept(t *testing.T, w *lingibletest.World, caller service.Caller, page int) 
 	})
 }
 
-// flexing finds the same term in each text.
-type flexing struct{ lingibletest.Speaker }
-
-func (f *flexing) Translate(ctx context.Context, in lingible.TranslationInput) (lingible.Rendering, error) {
-	rendering, err := f.Speaker.Translate(ctx, in)
-	rendering.Terms = []string{"flex"}
-	return rendering, err
-}
-
 // Of 100 translations at once by a free user with 3 left, 3 succeed, and 3 are charged. Failed ones
 // and unchanged ones among them cost nothing. The terms of those that are refused do not count.
 func TestLimitUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
 	newTrends(w, lingible.Entry{Term: "flex"})
-	w.Language = &flexing{}
+	w.Language = &lingibletest.Speaker{Change: func(r *lingible.Rendering) { r.Terms = []string{"flex"} }}
 	ann := w.Caller("ann")
 	translates(t, w, ann, 7)
 	var made atomic.Int64
@@ -198,13 +189,6 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// inflector finds one term, which may be in another form in the text.
-type inflector struct{ lingibletest.Speaker }
-
-func (*inflector) Translate(context.Context, lingible.TranslationInput) (lingible.Rendering, error) {
-	return lingible.Rendering{Text: "showing off", Confidence: 0.25, Terms: []string{"flex"}}, nil
-}
-
 // The terms of a charged translation count once, those that are all of the text apart, and their loss fails no request.
 func TestTermsAreCounted(t *testing.T) {
 	t.Parallel()
@@ -214,7 +198,10 @@ func TestTermsAreCounted(t *testing.T) {
 	for _, text := range []string{"No cap!", "same", "fail"} {
 		_, _ = w.Translate(t.Context(), ann, lingible.TranslationInput{Text: text})
 	}
-	w.Language = &inflector{}
+	// The term may be in another form in the text.
+	w.Language = &lingibletest.Speaker{Change: func(r *lingible.Rendering) {
+		*r = lingible.Rendering{Text: "showing off", Confidence: 0.25, Terms: []string{"flex"}}
+	}}
 	flexes := []lingible.TranslationInput{{Text: "they flex"}, {Text: "Flexing!"},
 		{Text: "boast", Direction: lingible.ToSlang}}
 	for _, isLost := range []bool{false, true} {
@@ -318,7 +305,7 @@ func TestDeletionAmidTranslation(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
 	ann := w.Premium(t, "ann")
-	w.Language = &slow{during: func() {
+	w.Language = &lingibletest.Speaker{Change: func(*lingible.Rendering) {
 		if err := w.DeleteAccount(t.Context(), ann); err != nil {
 			t.Error(err)
 		}
@@ -328,15 +315,4 @@ func TestDeletionAmidTranslation(t *testing.T) {
 	if !errors.Is(err, lingible.ErrUserDeleted) || len(w.Stored(t, "Translations")) != 0 {
 		t.Errorf("got %+v, %v", got, err)
 	}
-}
-
-// slow is a language during whose work something else happens.
-type slow struct {
-	lingibletest.Speaker
-	during func()
-}
-
-func (s *slow) Translate(ctx context.Context, in lingible.TranslationInput) (lingible.Rendering, error) {
-	s.during()
-	return s.Speaker.Translate(ctx, in)
 }

@@ -97,6 +97,8 @@ type Speaker struct {
 	Judge func(lingible.Proposal) (lingible.Verdict, error)
 	// Proposed are the trends that it proposes.
 	Proposed []lingible.ProposedTrend
+	// Change changes each translation; nil: none.
+	Change func(*lingible.Rendering)
 }
 
 // Failure is what a [Speaker] fails with.
@@ -106,6 +108,14 @@ func Failure() error {
 
 // Translate implements [service.Language].
 func (s *Speaker) Translate(ctx context.Context, in lingible.TranslationInput) (lingible.Rendering, error) {
+	rendering, err := translate(ctx, in)
+	if s.Change != nil {
+		s.Change(&rendering)
+	}
+	return rendering, err
+}
+
+func translate(ctx context.Context, in lingible.TranslationInput) (lingible.Rendering, error) {
 	text := in.Text
 	switch text {
 	case "fail":
