@@ -51,8 +51,7 @@ func one(method, path string) schema.Platform {
 
 func documentOf(t *testing.T, s *httpapi.Server) httpapitest.Document {
 	t.Helper()
-	body := must.Get(s.Document())(t)
-	return httpapitest.Parse(t, body)
+	return httpapitest.Parse(t, must.Get(s.Document())(t))
 }
 
 type orderPath struct {

@@ -55,8 +55,7 @@ func serve(t *testing.T, c site.Config) func(path string, header ...string) *htt
 
 func text(t *testing.T, r io.Reader) string {
 	t.Helper()
-	content := must.Get(io.ReadAll(r))(t)
-	return string(content)
+	return string(must.Get(io.ReadAll(r))(t))
 }
 
 func config() site.Config {

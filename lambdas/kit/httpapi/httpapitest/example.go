@@ -31,7 +31,7 @@ func (d Document) example(form map[string]any) any {
 	}
 	switch typeOf(form) {
 	case "integer", "number":
-		return max(1, number(form, "minimum", 1))
+		return least(form, "minimum")
 	case "boolean":
 		return true
 	case "array":
@@ -54,7 +54,7 @@ func (d Document) example(form map[string]any) any {
 	case "uuid":
 		return "550e8400-e29b-41d4-a716-446655440000"
 	}
-	return strings.Repeat("x", max(1, number(form, "minLength", 1)))
+	return strings.Repeat("x", least(form, "minLength"))
 }
 
 // typeOf is the type of a form, apart from null.
@@ -67,11 +67,10 @@ func typeOf(form map[string]any) string {
 	return ""
 }
 
-func number(form map[string]any, name string, otherwise int) int {
-	if n, ok := form[name].(float64); ok {
-		return int(n)
-	}
-	return otherwise
+// least is the limit of that name, and 1 at least.
+func least(form map[string]any, name string) int {
+	n, _ := form[name].(float64)
+	return max(1, int(n))
 }
 
 func asJSON(value any) string {

@@ -39,10 +39,7 @@ func Once(platform schema.Platform) func(testing.TB) Document {
 	var parsed Document
 	return func(t testing.TB) Document {
 		t.Helper()
-		once.Do(func() {
-			body := must.Get(openapi.Document(platform))(t)
-			parsed = Parse(t, body)
-		})
+		once.Do(func() { parsed = Parse(t, must.Get(openapi.Document(platform))(t)) })
 		return parsed
 	}
 }

@@ -242,8 +242,7 @@ func (k *keeping) records(t testing.TB, arn string) (all []json.RawMessage) {
 	source := must.Get(json.Marshal("arn:aws:dynamodb:eu-central-1:111111111111:table/" + physical + "/stream/s"))(t)
 	for _, record := range answer.Records {
 		record["eventSourceARN"] = source
-		text := must.Get(json.Marshal(record))(t)
-		all = append(all, text)
+		all = append(all, must.Get(json.Marshal(record))(t))
 	}
 	return all
 }

@@ -219,13 +219,14 @@ func (p Page) CheckClasses(t *testing.T) {
 	if first == nil {
 		t.Fatal("the document has no style")
 	}
-	for _, selector := range append(selectors(first[1]), selectorsOf(t, filepath.Join(p.Modules[last], "kit.css"))...) {
+	own := must.Get(os.ReadFile(filepath.Join(p.Modules[last], "kit.css")))(t)
+	for _, selector := range append(selectors(first[1]), selectors(own)...) {
 		for _, class := range classes.FindAllString(selector, -1) {
 			kit[class] = true
 		}
 	}
 	for _, folder := range p.Modules[:last] {
-		for _, selector := range selectorsOf(t, filepath.Join(folder, "page.css")) {
+		for _, selector := range selectors(must.Get(os.ReadFile(filepath.Join(folder, "page.css")))(t)) {
 			if named := classes.FindAllString(selector, -1); len(named) == 1 && named[0] == selector && kit[selector] {
 				t.Errorf("%s: %s is a class of the kit: choose another name", folder, selector)
 			}
@@ -239,12 +240,6 @@ var (
 	rules      = regexp.MustCompile(`([^{};]+)\{`)
 	firstStyle = regexp.MustCompile(`(?s)<style[^>]*>(.*?)</style>`)
 )
-
-// selectorsOf returns the selectors of a file of styles.
-func selectorsOf(t *testing.T, file string) []string {
-	t.Helper()
-	return selectors(must.Get(os.ReadFile(file))(t))
-}
 
 // selectors returns the selectors of a text of styles.
 func selectors(text []byte) (all []string) {
@@ -292,8 +287,7 @@ func (p Page) source(t *testing.T) []byte {
 			t.Fatalf("%s: got the modules %v, %v", folder, names, err)
 		}
 		for _, name := range names {
-			content := must.Get(os.ReadFile(name))(t)
-			source.Write(content)
+			source.Write(must.Get(os.ReadFile(name))(t))
 		}
 	}
 	return source.Bytes()
