@@ -52,9 +52,10 @@ func TestHeader(t *testing.T) {
 			"trusted-types service-worker"},
 		"Cross-Origin-Opener-Policy":   {"same-origin"},
 		"Cross-Origin-Resource-Policy": {"same-origin"},
-		"Permissions-Policy":           {"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"},
-		"Referrer-Policy":              {"no-referrer"},
-		"X-Frame-Options":              {"DENY"},
+		"Permissions-Policy": {"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), " +
+			"usb=()"},
+		"Referrer-Policy": {"no-referrer"},
+		"X-Frame-Options": {"DENY"},
 	}
 	if diff := cmp.Diff(want, Config{Connect: []string{"https://a.example"}}.header("a{}")); diff != "" {
 		t.Errorf("- want, + got:\n%s", diff)

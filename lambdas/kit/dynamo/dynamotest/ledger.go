@@ -151,8 +151,8 @@ func (t *Tables) cost(tb testing.TB, w written, before dynamo.Item) Entry {
 	tb.Helper()
 	write := func(item dynamo.Item) *types.ConsumedCapacity {
 		if item == nil {
-			return must.Get(t.apart.DeleteItem(tb.Context(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: w.key,
-				ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes}))(tb).ConsumedCapacity
+			return must.Get(t.apart.DeleteItem(tb.Context(), &dynamodb.DeleteItemInput{TableName: &w.table,
+				Key: w.key, ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes}))(tb).ConsumedCapacity
 		}
 		return must.Get(t.apart.PutItem(tb.Context(), &dynamodb.PutItemInput{TableName: &w.table, Item: item,
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityIndexes}))(tb).ConsumedCapacity

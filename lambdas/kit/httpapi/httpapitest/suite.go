@@ -265,7 +265,8 @@ func (s Suite) Fuzz(f *testing.F, more ...string) {
 			Version: "2.0", RawPath: path, RawQueryString: query, Body: body, IsBase64Encoded: encoded,
 			Headers: maps.Clone(needed),
 		}
-		event.Headers["authorization"] = "Bearer e30." + base64.RawURLEncoding.EncodeToString([]byte(asJSON(claims))) + "."
+		token := "e30." + base64.RawURLEncoding.EncodeToString([]byte(asJSON(claims))) + "."
+		event.Headers["authorization"] = "Bearer " + token
 		event.Headers[strings.ToLower(schema.KeyHeader)], event.Headers[header] = key, value
 		event.RequestContext.HTTP.Method, event.RequestContext.HTTP.SourceIP = method, "203.0.113.7"
 		event.RequestContext.Authorizer = &events.APIGatewayV2HTTPRequestContextAuthorizerDescription{
