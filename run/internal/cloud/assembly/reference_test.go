@@ -1,12 +1,12 @@
 package assembly
 
 import (
-	"cmp"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -101,13 +101,6 @@ func TestLocalRunReference(t *testing.T) {
 var services = map[string]string{"bedrockruntime": "Bedrock", "dynamodb": "DynamoDB", "eventbridge": "EventBridge",
 	"s3": "S3", "secretsmanager": "Secrets Manager", "sqs": "SQS"}
 
-var (
-	// importedService matches the import of a service's package, with the name that it may have in the file.
-	importedService = regexp.MustCompile(`(?m)^\t(?:(\w+) )?"github\.com/aws/aws-sdk-go-v2/service/(\w+)"`)
-	// inputOf matches the input of an operation, outside of comments.
-	inputOf = regexp.MustCompile(`(?m)^[^/\n]*\b(\w+)\.(\w+)Input\b`)
-)
-
 // callsOfKit returns the operations of AWS whose input lambdas/kit makes, sorted, by the names of the page. It reads
 // the Go files of lambdas/kit without tests and their support, and would miss a call that names no input of the SDK.
 // It says nothing of the refusals themselves: the tests of package services send the requests.
@@ -123,23 +116,38 @@ func callsOfKit(t *testing.T) []string {
 		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
 			return nil
 		}
-		content, err := os.ReadFile(path)
+		parsed, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
 		packages := map[string]string{} // the packages of services, by their names in the file
-		for _, of := range importedService.FindAllStringSubmatch(string(content), -1) {
-			packages[cmp.Or(of[1], of[2])] = of[2]
-		}
-		for _, input := range inputOf.FindAllStringSubmatch(string(content), -1) {
-			of, known := packages[input[1]]
-			service := services[of]
-			if known && service == "" {
-				t.Errorf("%s makes a %sInput: give %s a name in services", path, input[2], of)
-			} else if known {
-				found[service+" "+input[2]] = true
+		for _, spec := range parsed.Imports {
+			of := strings.Trim(spec.Path.Value, `"`)
+			if service, ok := strings.CutPrefix(of, "github.com/aws/aws-sdk-go-v2/service/"); ok {
+				name := of[strings.LastIndexByte(of, '/')+1:]
+				if spec.Name != nil {
+					name = spec.Name.Name
+				}
+				packages[name] = service
 			}
 		}
+		ast.Inspect(parsed, func(node ast.Node) bool {
+			selector, ok := node.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			of, _ := selector.X.(*ast.Ident)
+			operation, input := strings.CutSuffix(selector.Sel.Name, "Input")
+			if of == nil || !input || packages[of.Name] == "" {
+				return true
+			}
+			service := services[packages[of.Name]]
+			if service == "" {
+				t.Errorf("%s makes a %s: give %s a name in services", path, selector.Sel.Name, packages[of.Name])
+			}
+			found[service+" "+operation] = true
+			return true
+		})
 		return nil
 	})
 	must.OK(t, err)
