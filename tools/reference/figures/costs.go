@@ -47,6 +47,17 @@ type cost struct {
 	of   func(t testing.TB, v Variant) float64
 }
 
+// polls is what queues cost that nobody sends to: AWS Lambda asks them.
+var polls = cost{"Polls of queues by functions", func(_ testing.TB, v Variant) float64 {
+	polled := 0
+	for _, mapping := range v.Template.OfType("AWS::Lambda::EventSourceMapping") {
+		if mapping.Properties["StartingPosition"] == nil { // not of a stream
+			polled++
+		}
+	}
+	return pollsOfQueue * priceOfRequests / 1e6 * float64(polled)
+}}
+
 var costs = []cost{
 	{"Secrets", func(_ testing.TB, v Variant) float64 {
 		return priceOfSecret * float64(len(v.Template.OfType("AWS::SecretsManager::Secret")))
@@ -77,15 +88,7 @@ var costs = []cost{
 		}
 		return v.runs(t) * size * priceOfLogs / 1e9
 	}},
-	{"Polls of queues by functions", func(_ testing.TB, v Variant) float64 {
-		polled := 0
-		for _, mapping := range v.Template.OfType("AWS::Lambda::EventSourceMapping") {
-			if mapping.Properties["StartingPosition"] == nil { // not of a stream
-				polled++
-			}
-		}
-		return pollsOfQueue * priceOfRequests / 1e6 * float64(polled)
-	}},
+	polls,
 }
 
 // stages are the environments of cdk.json that the table has: what is in use, and what developers and pull requests
@@ -123,7 +126,6 @@ func (all Variants) atRest(t testing.TB) reference.Table {
 func (all Variants) events(t testing.TB) reference.Table {
 	t.Helper()
 	table := reference.Table{{"US$ a month that events add at rest"}}
-	polls := costs[len(costs)-1]
 	parts := reference.Table{{"Alarms"}, {polls.what}, {"Metrics, once the publisher reports"}, {"**Sum**"}}
 	for _, p := range platforms.All() {
 		table[0] = append(table[0], p.Schema.Title)

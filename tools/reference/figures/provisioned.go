@@ -80,13 +80,13 @@ func handed(p schema.Platform) string {
 	for _, f := range p.Functions {
 		switch trigger := f.Trigger.(type) {
 		case schema.OnStream:
-			parts = append(parts, fmt.Sprintf("`%s`, for changes of %s", f.Name, trigger.Table))
+			parts = append(parts, fmt.Sprintf("`%s`, for changes of %s", f.ConstructID(), trigger.Table))
 		case schema.OnQueue:
-			parts = append(parts, fmt.Sprintf("`%s`, for messages of a queue", f.Name))
+			parts = append(parts, fmt.Sprintf("`%s`, for messages of a queue", f.ConstructID()))
 		}
 	}
 	for _, lake := range p.Lakes {
-		parts = append(parts, "the lake's `writer`, for changes of "+lake.Table)
+		parts = append(parts, "`LakeWriter`, for changes of "+lake.Table)
 	}
 	return strings.Join(parts, "; ")
 }
