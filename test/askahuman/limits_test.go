@@ -1,14 +1,13 @@
 package askahuman
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -37,7 +36,5 @@ func fillQuota(t testing.TB, target *platform.Target, asker agent) {
 	for i := range ids {
 		ids[i] = fmt.Sprintf("ffffffff-ffff-7000-8000-%012d", i) // asked in the distant future
 	}
-	digest := sha256.Sum256([]byte(asker.id))
-	target.Set(t, "Guards", "guard_key", "OPEN#"+hex.EncodeToString(digest[:]),
-		map[string]any{"open_question_ids": ids})
+	target.Set(t, "Guards", "guard_key", "OPEN#"+ratelimit.Digest(asker.id), map[string]any{"open_question_ids": ids})
 }

@@ -80,14 +80,12 @@ type call struct {
 	Input     json.RawMessage
 }
 
-// calls are the requests of testdata/calls.json by their names.
-var calls = func() (calls map[string]call) {
-	text, err := os.ReadFile("testdata/calls.json")
-	if err = errors.Join(err, json.Unmarshal(text, &calls)); err != nil {
-		panic(err)
-	}
-	return calls
-}()
+// calls returns the requests of testdata/calls.json by their names.
+func calls(t testing.TB) (named map[string]call) {
+	t.Helper()
+	must.OK(t, json.Unmarshal(must.Get(os.ReadFile("testdata/calls.json"))(t), &named))
+	return named
+}
 
 func (c call) do(t *testing.T, f *fixture) error {
 	t.Helper()
@@ -97,7 +95,7 @@ func (c call) do(t *testing.T, f *fixture) error {
 
 func TestEveryActionNeedsItsGrant(t *testing.T) {
 	t.Parallel()
-	for name, test := range calls {
+	for name, test := range calls(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var statements []string
@@ -157,7 +155,7 @@ func TestUnneededGrants(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := start(t, "["+strings.Join(test.statements, ",")+"]")
-			must.OK(t, calls["scan"].do(t, f))
+			must.OK(t, calls(t)["scan"].do(t, f))
 			var got []int
 			for _, grant := range f.server.UnneededGrants("asker") {
 				got = append(got, grant.Statement)
@@ -179,7 +177,7 @@ func TestChangeRole(t *testing.T) {
 	f := start(t, "["+allow("dynamodb:Scan", "questions")+"]")
 	role := must.Get(policy.ForRole(f.assembly, "arn:aws:iam::000000000000:role/reader"))(t)
 	without := role.Without(role.Grants()[0])
-	allowed := func() bool { return calls["scan"].do(t, f) == nil }
+	allowed := func() bool { return calls(t)["scan"].do(t, f) == nil }
 	f.server.Register("NEWERKEY", "asker", without)
 	if !allowed() {
 		t.Error("the former code lost the role with which it began")
@@ -201,7 +199,7 @@ func TestChangeRole(t *testing.T) {
 func TestGrantOnTableIsNoneOnIndex(t *testing.T) {
 	t.Parallel()
 	f := start(t, "["+allow("dynamodb:Query", "questions")+"]")
-	if err := calls["query an index"].do(t, f); err == nil {
+	if err := calls(t)["query an index"].do(t, f); err == nil {
 		t.Error("an index was queried with a grant on its table only")
 	}
 }
@@ -210,7 +208,7 @@ func TestExplicitDeny(t *testing.T) {
 	t.Parallel()
 	f := start(t,
 		`[{"Effect": "Allow", "Action": "*", "Resource": "*"}, {"Effect": "Deny", "Action": "dynamodb:Scan", "Resource": "*"}]`)
-	err := calls["scan"].do(t, f)
+	err := calls(t)["scan"].do(t, f)
 	if err == nil || !strings.Contains(err.Error(), "with an explicit deny in an identity-based policy") {
 		t.Errorf("got %v", err)
 	}
@@ -220,9 +218,9 @@ func TestCapacity(t *testing.T) {
 	t.Parallel()
 	f := start(t, everything)
 	for _, name := range []string{"put", "query an index", "get", "get"} {
-		must.OK(t, calls[name].do(t, f))
+		must.OK(t, calls(t)[name].do(t, f))
 	}
-	must.OK(t, calls["transact write"].do(t, f))
+	must.OK(t, calls(t)["transact write"].do(t, f))
 	type row struct {
 		Requests    int
 		Read, Write float64
@@ -282,7 +280,7 @@ func TestFaults(t *testing.T) {
 		t.Helper()
 		must.OK(t, f.server.SetFaults(faults))
 	}
-	put := func() error { return calls["put"].do(t, f) }
+	put := func() error { return calls(t)["put"].do(t, f) }
 
 	set(endpoint.Faults{Throttle: 1, Seed: 1})
 	codes := map[string]bool{}
@@ -302,10 +300,10 @@ func TestFaults(t *testing.T) {
 	if err := put(); err == nil || err.(*failure).Type != "TransactionConflictException" {
 		t.Errorf("put: got %v", err)
 	}
-	if err := calls["get"].do(t, f); err != nil {
+	if err := calls(t)["get"].do(t, f); err != nil {
 		t.Errorf("a read met a conflict: %v", err)
 	}
-	err := calls["transact write"].do(t, f)
+	err := calls(t)["transact write"].do(t, f)
 	if cancelled, ok := errors.AsType[*failure](err); !ok || cancelled.Type != "TransactionCanceledException" {
 		t.Errorf("transaction: got %v", err)
 	} else {
@@ -379,7 +377,7 @@ func TestFaultsCanBeRepeated(t *testing.T) {
 	run := func() (outcome []bool) {
 		must.OK(t, f.server.SetFaults(endpoint.Faults{Throttle: 0.5, Seed: 7}))
 		for range 30 {
-			outcome = append(outcome, calls["get"].do(t, f) == nil)
+			outcome = append(outcome, calls(t)["get"].do(t, f) == nil)
 		}
 		return outcome
 	}
@@ -511,13 +509,13 @@ func TestAuthorise(t *testing.T) {
 func TestConcurrentRequests(t *testing.T) {
 	t.Parallel()
 	f := start(t, everything)
-	must.OK(t, calls["put"].do(t, f))
+	must.OK(t, calls(t)["put"].do(t, f))
 	f.server.ResetCapacity()
 	var group sync.WaitGroup
 	for range 16 {
 		group.Go(func() {
 			for range 10 {
-				if err := calls["get"].do(t, f); err != nil {
+				if err := calls(t)["get"].do(t, f); err != nil {
 					t.Error(err)
 				}
 				_, _ = f.server.Used(), f.server.Capacity()
