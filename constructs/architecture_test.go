@@ -274,7 +274,7 @@ func TestContracts(t *testing.T) {
 			for _, need := range p.Deps {
 				outside := strings.HasPrefix(need, module) && !strings.HasPrefix(need, module+folder)
 				if outside && !slices.Contains(language, need) || strings.HasPrefix(need, "github.com/aws/") {
-					t.Errorf("%s needs %s: a contract needs, beside other modules than AWS's, no more than %v",
+					t.Errorf("%s needs %s: of this module and of AWS's, a contract may import %v alone",
 						p.ImportPath, need, language)
 				}
 			}

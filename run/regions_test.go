@@ -78,7 +78,8 @@ func TestSameNames(t *testing.T) {
 				"AWS::Lambda::Function Function (Function) of stack Items, worker", "--stack Items",
 				"of stack Items, tick"}},
 		"tables of one region": {[]string{"aws://111122223333/eu-west-1", "aws://111122223333/eu-west-1"},
-			`{"Table": {"Properties": {"TableName": "items"}}}`, []string{"AWS::DynamoDB::Table Table (Table) of stack Items, items"}},
+			`{"Table": {"Properties": {"TableName": "items"}}}`,
+			[]string{"AWS::DynamoDB::Table Table (Table) of stack Items, items"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -369,8 +369,10 @@ func TestExport(t *testing.T) {
 	export(2)
 	l.want(t, "alpha", "yeet")
 	body, _, _ := l.objects.Read(t.Context(), "lexicon/lexicon.json")
-	if want := `{"exported_at":"2026-02-02T15:30:00Z","listed_at":"2026-02-02T15:30:00Z","terms":[{"term":"alpha","gloss":"To be alpha","examples":["I alpha."],"sources":["club"],"is_quiz_eligible":false,"confidence":0.9,"momentum":0.5},{"term":"yeet",`; !strings.HasPrefix(
-		string(body), want) {
+	want := `{"exported_at":"2026-02-02T15:30:00Z","listed_at":"2026-02-02T15:30:00Z","terms":[{"term":"alpha",` +
+		`"gloss":"To be alpha","examples":["I alpha."],"sources":["club"],"is_quiz_eligible":false,"confidence":0.9,` +
+		`"momentum":0.5},{"term":"yeet",`
+	if !strings.HasPrefix(string(body), want) {
 		t.Errorf("got %s", body)
 	}
 

@@ -38,7 +38,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// beside returns a second service over the same tables, which stands for another process.
+// beside returns a second service over the same tables. It stands for another process.
 func (w *world) beside(t testing.TB) *service.Service {
 	t.Helper()
 	return &service.Service{DB: w.Beside(t, "todoapi"), CursorKey: cursorKey, Clock: w.Now}

@@ -219,7 +219,8 @@ func TestCheckOthers(t *testing.T) {
 	}
 	const output = `"Out": {"Value": {"Ref": "Q"}, "Export": {"Name": "shop:Q"}}`
 	nested := func(url, parameters string) string {
-		return `{"Resources": {"Nested": {"Type": "AWS::CloudFormation::Stack", "Metadata": {"aws:asset:path": "inner.template.json"},
+		return `{"Resources": {"Nested": {"Type": "AWS::CloudFormation::Stack",
+			"Metadata": {"aws:asset:path": "inner.template.json"},
 			"Properties": {"TemplateURL": {"Fn::Sub": "https://s3.${AWS::URLSuffix}/` + url + `"}, "Parameters": {` + parameters + `}}}}}`
 	}
 	for name, test := range map[string]struct {
@@ -279,7 +280,9 @@ func TestCheckOthers(t *testing.T) {
 func TestCheckNestedAgainst(t *testing.T) {
 	t.Parallel()
 	const (
-		parent = `{"Resources": {"Nested": {"Type": "AWS::CloudFormation::Stack", "Metadata": {"aws:asset:path": "inner.template.json"}, "Properties": {"TemplateURL": "%s", "Parameters": {"Name": "%[1]s"}}}}}`
+		parent = `{"Resources": {"Nested": {"Type": "AWS::CloudFormation::Stack",
+			"Metadata": {"aws:asset:path": "inner.template.json"},
+			"Properties": {"TemplateURL": "%s", "Parameters": {"Name": "%[1]s"}}}}}`
 		bucket = `{"Resources": {"B": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Ref": "Name"}}}}, "Parameters": {"Name": {"Type": "String"}}}`
 		here   = "aws://111122223333/eu-west-1"
 	)

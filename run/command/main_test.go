@@ -74,8 +74,8 @@ func finish(t *testing.T, c *exec.Cmd) (status int, stdout, stderr string) {
 // architecture is that of this machine, as AWS Lambda names it.
 var architecture = map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]
 
-// writeAssembly writes the assembly of testdata/worker.json, with a change. The code of its functions is that of the
-// package.
+// writeAssembly writes an assembly with the template testdata/worker.json and a change merged into it. Its functions
+// run the program of the package code.
 func writeAssembly(t *testing.T, code, change string) string {
 	t.Helper()
 	template := must.Get(json.Marshal(assemblytest.Changed(t, "testdata/worker.json", change)))(t)

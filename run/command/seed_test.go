@@ -178,7 +178,8 @@ func TestSeed(t *testing.T) {
 		}
 	}
 	deployment := loadersAssembly(t, loaders)
-	manifest := `{"artifacts": {"ask": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "S.template.json"}},
+	manifest := `{"artifacts": {
+		"ask": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "S.template.json"}},
 		"other": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "other.json"}}}}`
 	for name, text := range map[string]string{"manifest.json": manifest,
 		"other.json": `{"Outputs": {"ApiUrl": {"Value": "x"}}}`} {

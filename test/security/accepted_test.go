@@ -18,7 +18,8 @@ var everywhere = map[string]struct {
 		regexp.MustCompile(`^(AwsSolutions-SQS3|Serverless-SQSRedrivePolicy)$`), stack.takesFailures,
 	},
 	"Invoked": {
-		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return len(s.invokers(id)) == 1 },
+		regexp.MustCompile(`^Serverless-LambdaDLQ$`),
+		func(s stack, id, _ string) bool { return len(s.invokers(id)) == 1 },
 	},
 	"QueueMapping": {
 		regexp.MustCompile(`^Serverless-LambdaEventSourceMappingDestination$`), func(s stack, id, _ string) bool {

@@ -61,7 +61,8 @@ var rules = map[string]rule{
 				}
 			}
 			return true
-		}, `{"PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Principal": {"AWS": "*"}}]}}`},
+		}, `{"PolicyDocument": {"Statement": [
+			{"Effect": "Allow", "Action": "s3:GetObject", "Principal": {"AWS": "*"}}]}}`},
 	"Own-DomainOverTLS12": {[]string{"AWS::ApiGatewayV2::DomainName"}, func(r synthtest.Resource) bool {
 		configurations := synthtest.List(r.Properties["DomainNameConfigurations"])
 		return len(configurations) > 0 && !slices.ContainsFunc(configurations, func(c any) bool {

@@ -72,7 +72,7 @@ func (l *lake) streamed(t testing.TB) changes {
 	return all
 }
 
-// event is what the lake says of a change, besides what it led to.
+// event identifies a change in the tables of the lake.
 type event struct {
 	EventID   string `json:"event_id"`
 	EventName string `json:"event_name"`

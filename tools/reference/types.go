@@ -122,7 +122,7 @@ func (p *TypesPage) write(source Source) {
 	}
 }
 
-// headingOf is that of fields which one comment describes.
+// headingOf returns the heading of fields that share one comment.
 func headingOf(declares string, group []Field) string {
 	var names []string
 	for _, field := range group {

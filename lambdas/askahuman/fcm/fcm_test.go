@@ -68,7 +68,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// counting counts the access tokens that are asked for, and refuses those messages of which refused is true.
+// counting makes the server count requests for access tokens, and answer 401 to messages whose token refused reports.
 func counting(g *pushtest.Server, refused func(authorization string) bool) (tokens *atomic.Int32) {
 	tokens = &atomic.Int32{}
 	g.Instead(func(w http.ResponseWriter, r *http.Request) bool {

@@ -24,10 +24,11 @@ const most = 2
 // Right replies.
 const (
 	goodVerdict = `{"valid":true,"confidence":0.9,"usage_score":7,"reasons":[]}`
-	goodTerm    = `{"term":"rizz","definition":"Charm","category":"slang","popularity":87.5,"example":"He has rizz.","origin":"","related":["game"]}`
+	goodTerm    = `{"term":"rizz","definition":"Charm","category":"slang","popularity":87.5,` +
+		`"example":"He has rizz.","origin":"","related":["game"]}`
 )
 
-// replies are what a model may say.
+// replies is the file of the replies that a model may give.
 const replies = "testdata/replies.txt"
 
 // fire is what the lexicon says of a term.

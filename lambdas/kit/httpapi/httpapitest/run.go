@@ -48,7 +48,7 @@ type Ledger struct {
 	Refusal, NotSettled, NotReleased error
 	// Begun, Settled and Released count the calls.
 	Begun, Settled, Released int
-	// Last is the answer to the last request. Nil: it has none yet, or was released.
+	// Last is the answer to the last request. It is nil before an answer is settled, and after a release.
 	Last *idempotency.Response
 
 	mu           sync.Mutex

@@ -286,8 +286,9 @@ func (r *running) answer(lines []string, key string) string {
 }
 
 var (
-	random = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|"(?:next_cursor|handed)":"[^"]*"`)
-	named  = regexp.MustCompile(`<(id|cursor|handed) ([0-9]+)>`)
+	random = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}` +
+		`|"(?:next_cursor|handed)":"[^"]*"`)
+	named = regexp.MustCompile(`<(id|cursor|handed) ([0-9]+)>`)
 )
 
 // names are the random values by their names.

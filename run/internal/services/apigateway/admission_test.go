@@ -327,7 +327,8 @@ func TestSigned(t *testing.T) {
 //go:embed testdata/authorized.json
 var guarded string
 
-// authorized is that API with an authorizer, or a kind of authorization.
+// authorized returns the resources of guarded with a kind of authorization, an authorizer and the source of its
+// permission.
 func authorized(authorization, authorizer, permission string) string {
 	return strings.NewReplacer("KIND", authorization, `"AUTHORIZER"`, authorizer, "SOURCE", permission).Replace(guarded)
 }

@@ -53,7 +53,9 @@ const (
 	account = "000000000000"
 	worker  = `{"Id": "worker", "Arn": {"Fn::GetAtt": ["Worker", "Arn"]}`
 	inbox   = `{"Id": "inbox", "Arn": {"Fn::GetAtt": ["Inbox", "Arn"]}`
-	asked   = `{"Source": "platform", "DetailType": "Asked", "EventBusName": "own", "Detail": "{\"id\": \"q1\", \"size\": 7, \"text\": \"<a> & \\\"b\\\"\", \"tags\": [\"x\", \"y\"], \"by\": {\"name\": \"Dora\"}}"}`
+	asked   = `{"Source": "platform", "DetailType": "Asked", "EventBusName": "own", ` +
+		`"Detail": "{\"id\": \"q1\", \"size\": 7, ` +
+		`\"text\": \"<a> & \\\"b\\\"\", \"tags\": [\"x\", \"y\"], \"by\": {\"name\": \"Dora\"}}"}`
 )
 
 // rule is a rule on the bus own with one target.
@@ -70,8 +72,8 @@ type fixture struct {
 	slept     []time.Duration
 }
 
-// start serves the resources beside those of testdata/surroundings.json: a bus, a function, two queues, what lets any
-// rule reach these, and the role of the function asker.
+// start serves the resources together with those of testdata/surroundings.json. These are a bus, a function, two
+// queues, the permissions for any rule to reach them, and the role of the function asker.
 func start(t *testing.T, resources string, change ...func(*events.Options)) *fixture {
 	t.Helper()
 	a := assemblytest.LoadFile(t, "testdata/surroundings.json", "RESOURCES", resources)
