@@ -1,6 +1,8 @@
 // Package must ends tests that cannot go on.
 package must
 
+import "sync"
+
 // test is what a test needs to end: a testing.TB, or one of package rapid.
 type test interface {
 	Helper()
@@ -21,5 +23,14 @@ func Get[T any](value T, err error) func(t test) T {
 		t.Helper()
 		OK(t, err)
 		return value
+	}
+}
+
+// Once is Get for a value that tests share: the first of them makes the call.
+func Once[T any](call func() (T, error)) func(t test) T {
+	value := sync.OnceValues(call)
+	return func(t test) T {
+		t.Helper()
+		return Get(value())(t)
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
@@ -23,7 +22,7 @@ func live(index []byte) *language.Live {
 // TestIndexOfQuiz: the quiz finds the terms that it asks about by difficulty and category, and no others.
 func TestIndexOfQuiz(t *testing.T) {
 	t.Parallel()
-	entries := must.Get(lexicons.Initial())(t)
+	entries := initialTerms(t)
 	built := must.Get(language.Build(entries))(t)
 	l := live(built)
 	for _, difficulty := range append(lingible.Difficulties(), "") {

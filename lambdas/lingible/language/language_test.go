@@ -55,12 +55,17 @@ func pairs(t testing.TB, file string) (all []pair) {
 	return all
 }
 
-// initial is the language over the terms that Lingible begins with.
-func initial(t testing.TB) *language.Language {
-	t.Helper()
-	entries := must.Get(lexicons.Initial())(t)
-	return must.Get(language.New(entries))(t)
-}
+// The terms that Lingible begins with, and the language over them, which takes most of a second to make.
+var (
+	initialTerms = must.Once(lexicons.Initial)
+	initial      = must.Once(func() (*language.Language, error) {
+		entries, err := lexicons.Initial()
+		if err != nil {
+			return nil, err
+		}
+		return language.New(entries)
+	})
+)
 
 // entry is a term with a plain text, as it is used by most.
 func entry(term, plain string, pos lingible.PartOfSpeech) lingible.Entry {
@@ -536,8 +541,7 @@ func FuzzLanguage(f *testing.F) {
 // Every term is found in all of its own examples, in at least 98 per cent of them as slang and not as an ordinary word.
 func TestOwnExamples(t *testing.T) {
 	t.Parallel()
-	entries := must.Get(lexicons.Initial())(t)
-	l := must.Get(language.New(entries))(t)
+	entries, l := initialTerms(t), initial(t)
 	found, all := 0, 0
 	for _, e := range entries {
 		for _, example := range e.Examples {
@@ -559,7 +563,7 @@ func TestOwnExamples(t *testing.T) {
 // does.
 func TestValidateRealTerms(t *testing.T) {
 	t.Parallel()
-	entries := must.Get(lexicons.Initial())(t)
+	entries := initialTerms(t)
 	var known, others []lingible.Entry
 	for i, e := range entries {
 		if i%2 == 0 {
@@ -615,7 +619,7 @@ func BenchmarkTranslate(b *testing.B) {
 
 // Building an index is what the exporter does, and opening it what a function does at its start.
 func BenchmarkIndex(b *testing.B) {
-	initial := must.Get(lexicons.Initial())(b)
+	initial := initialTerms(b)
 	for _, times := range []int{1, 20} {
 		var entries []lingible.Entry
 		for n := range times {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
@@ -224,8 +223,7 @@ func measure(l *language.Language, regions map[string][]string, s sentences, tel
 // test alone, so that nothing is tuned on them. The isles are Britain, Ireland, Australia and New Zealand.
 func TestSentences(t *testing.T) {
 	t.Parallel()
-	l := initial(t)
-	entries := must.Get(lexicons.Initial())(t)
+	l, entries := initial(t), initialTerms(t)
 	regions := map[string][]string{}
 	for _, e := range entries {
 		regions[e.Slug()] = e.Regions
