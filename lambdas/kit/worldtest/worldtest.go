@@ -106,6 +106,20 @@ func (w *World) Kill(n int, lost bool) {
 	}
 }
 
+// After runs a function once, when n requests are answered. No fault of the world concerns what it does.
+func (w *World) After(n int, do func()) {
+	var made atomic.Int64
+	w.setLeft(1)
+	w.Recorder.Faults(nil, func(schema.Action) error {
+		if int(made.Add(1)) == n {
+			w.Recorder.Faults(nil, nil)
+			w.setLeft(0)
+			do()
+		}
+		return nil
+	})
+}
+
 // Meanwhile runs the functions, each before one transaction, in their order.
 func (w *World) Meanwhile(do ...func()) {
 	var made atomic.Int64

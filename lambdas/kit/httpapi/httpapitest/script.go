@@ -47,12 +47,13 @@ import (
 //	! conflict                    another transaction cancels the next one
 //	! lost                        the answer to the next write is lost
 //	! killed 3                    the process dies after three requests to DynamoDB
+//	! meanwhile 3 GET /x as ann   this comes after three requests to DynamoDB: a request, its body after " > ", or a verb
 //	! stored TABLE KEY            the items whose key, its values joined by a blank, is KEY or begins with "KEY "
 //	! events                      a verb of Verbs, answered with its lines, sorted
 //
-// Any other line is a command of Start. The next request or verb of Verbs has to meet the fault before it. "at once" is
-// answered with the number of answers of each status, such as "1 × 201 | 19 × 409"; <n> in the request is the number of
-// each one, from 1.
+// Any other line is a command of Start. The next request or verb of Verbs has to meet the fault before it, or what
+// comes "meanwhile", whose status is in its answer. "at once" is answered with the number of answers of each status,
+// such as "1 × 201 | 19 × 409"; <n> in the request is the number of each one, from 1.
 //
 // The file has <id 1>, <cursor 1>, <handed 1> and so on for the random UUIDs and what is signed (next_cursor, handed)
 // in answers, in the order of first appearance after a command. Requests and verbs name them likewise. In a request
@@ -96,7 +97,8 @@ type running struct {
 	// requests counts those so far, and times is how often the next one is made at once; 0: once, and its answer is
 	// shown.
 	requests, times int
-	faults          int // of the next request or verb
+	faults          int    // of the next request or verb
+	meanwhile       string // the answer to what came during the next request or verb
 	after           strings.Builder
 }
 
@@ -120,7 +122,8 @@ func (r *running) block(block string) {
 		if r.times > 0 {
 			r.after.WriteString(r.atOnce(request))
 		} else {
-			r.after.WriteString(r.names.masked(r.answer(request, fmt.Sprint("request ", r.requests))))
+			answer := r.answer(request, fmt.Sprint("request ", r.requests))
+			r.after.WriteString(r.names.masked(r.meanwhile + answer))
 		}
 		r.times = 0
 		r.heal()
@@ -147,10 +150,13 @@ func (r *running) verb(text string) {
 		var now time.Time
 		now, err = time.Parse(time.RFC3339Nano, argument)
 		r.world.MoveTo(now)
+	case verb == "meanwhile":
+		r.between(argument)
 	case verb == "stored" && argument != "":
 		r.lines(r.stored(argument))
 	case own != nil:
-		r.lines(own(argument))
+		text := own(argument)
+		r.lines(text + "\n" + strings.TrimPrefix(r.meanwhile, "< "))
 		r.heal()
 	case noNumber == nil && r.world != nil && r.world.Fault(verb, n):
 		r.faults = n
@@ -170,7 +176,28 @@ func (r *running) heal() {
 			r.t.Errorf("after request %d: %d of its %d faults are left", r.requests, left, r.faults)
 		}
 	}
-	r.faults = 0
+	r.faults, r.meanwhile = 0, ""
+}
+
+// between has a request or a verb of Verbs come after the next one has made n requests to DynamoDB.
+func (r *running) between(argument string) {
+	number, text, _ := strings.Cut(argument, " ")
+	verb, words, _ := strings.Cut(text, " ")
+	line, body, hasBody := strings.Cut(text, " > ")
+	request := []string{line}
+	if hasBody {
+		request = append(request, "> "+body)
+	}
+	r.faults = 1
+	r.world.After(must.Get(strconv.Atoi(number))(r.t), func() {
+		answer := ""
+		if own := r.Verbs[verb]; own != nil {
+			answer = own(words)
+		} else {
+			answer = r.answer(request, "meanwhile "+text)[len("< "):][:3]
+		}
+		r.meanwhile = "< meanwhile " + answer + "\n"
+	})
 }
 
 // lines writes what a verb is answered with.
