@@ -14,7 +14,7 @@ import (
 // Ask stores a question and returns it. Package httpapi has judged the ask. It returns an [*validate.Error] if no
 // webhook can go where the ask says, [askahuman.ErrQuotaExceeded] or [askahuman.ErrBlocked].
 func (s *Service) Ask(ctx context.Context, agentID string, ask askahuman.Ask) (askahuman.Question, error) {
-	if err := s.checkCallback(ask); err != nil {
+	if err := s.CheckAsk(ask); err != nil {
 		return askahuman.Question{}, err
 	}
 	question := ask.WithDefaults().Question(agentID, s.Clock.Now())
@@ -24,8 +24,8 @@ func (s *Service) Ask(ctx context.Context, agentID string, ask askahuman.Ask) (a
 	return question, nil
 }
 
-// checkCallback returns an [*validate.Error] if no webhook can go where the ask says.
-func (s *Service) checkCallback(ask askahuman.Ask) error {
+// CheckAsk returns an [*validate.Error] if no webhook can go where the ask says.
+func (s *Service) CheckAsk(ask askahuman.Ask) error {
 	if ask.CallbackURL == nil {
 		return nil
 	}

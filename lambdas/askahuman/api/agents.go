@@ -85,7 +85,13 @@ func (a *AgentAPI) bind(s *httpapi.Server) {
 			Answer: func(question askahuman.Question) (int, any) {
 				return http.StatusCreated, submission(question)
 			},
-			Key: askKey,
+			Key: func(r *askRequest) (key string, content []byte, err error) {
+				// What is refused for its content claims no key.
+				if err := a.Service.CheckAsk(r.Body); err != nil {
+					return "", nil, err
+				}
+				return askKey(r)
+			},
 		})
 	a.bindRead(s)
 	httpapi.Bind(s, askahuman.ListQuestions,
