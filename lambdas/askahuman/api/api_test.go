@@ -36,7 +36,7 @@ type platform struct {
 	world          *worldtest.World
 	service        *service.Service
 	keys           *service.AgentKeys // of agents, for tests that set them
-	meanwhile      func()             // called while a read waits
+	sent           messages
 	log, metrics   bytes.Buffer
 	counted        map[string]string // metrics by who called
 }
@@ -57,21 +57,29 @@ func newPlatform(t testing.TB, changes ...func(*platform)) *platform {
 		Service: p.service, Keys: keys, OpenAgents: true, Options: options,
 		Webhooks: &webhooks.Secrets{Key: webhookKey, DB: p.world.DB, Clock: p.world.Now},
 		WebhookTests: &webhooks.Tester{Check: webhook.Addresses{}.CheckURL, CheckAgent: p.service.CheckAgent,
-			Send: new(messages).Send, Clock: p.world.Now},
+			Send: p.sent.Send, Clock: p.world.Now},
 	}
 	p.humanAPI = &api.HumanAPI{Service: p.service, Hasher: testHasher(), Options: options}
 	p.operatorAPI = &api.OperatorAPI{Service: p.service, Hasher: testHasher(), Options: options}
 	return p.with(changes...)
 }
 
-// pause lets time pass at once, and what is to happen meanwhile.
+// pause lets time pass at once.
 func (p *platform) pause(ctx context.Context, d time.Duration) error {
 	p.world.Advance(d)
-	if p.meanwhile != nil {
-		p.meanwhile()
-	}
 	return ctx.Err()
 }
+
+// messages is a queue.
+type messages struct{ bodies []string }
+
+func (m *messages) Send(_ context.Context, body string) error {
+	m.bodies = append(m.bodies, body)
+	return nil
+}
+
+// webhookKey is the key of the platform.
+func webhookKey(context.Context) (string, error) { return "the key of the platform", nil }
 
 // with changes the platform.
 func (p *platform) with(changes ...func(*platform)) *platform {

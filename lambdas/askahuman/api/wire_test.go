@@ -1,11 +1,15 @@
 package api_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -23,9 +27,11 @@ import (
 )
 
 // The answers of every route, in the very bytes of the wire. The commands of the script: "new" starts a platform,
-// "tokens" one whose agents have tokens, "keys" one whose agents have keys, "without PART" one that leaves a part out,
-// and "fails NAME" one whose tables fail with that error. Each answer of the first kind is as the document says, no log
-// has a fingerprint or a secret, and "metrics" are what it has counted, by who called.
+// "quota N" one without limits of calls where an agent may have N questions open, "tokens" one whose agents have
+// tokens, "keys" one whose agents have keys, "without PART" one that leaves a part out, and "fails NAME" one whose
+// tables fail with that error. Each answer of the first two kinds is as the document says, no log has a fingerprint or
+// a secret, and "metrics" are what it has counted, by who called, and "sent" the webhooks
+// that it has queued.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	failures := map[string]error{
@@ -36,6 +42,7 @@ func TestWire(t *testing.T) {
 	}
 	var p *platform
 	all := map[string]string{}
+	refused := map[string]bool{} // by operation and code
 	as := func(r *http.Request, caller string) bool { return p.as(r, caller) }
 	httpapitest.Script{As: as, Start: func(t *testing.T, command string) (http.Handler, *worldtest.World) {
 		what, argument, _ := strings.Cut(command, " ")
@@ -43,7 +50,7 @@ func TestWire(t *testing.T) {
 		switch {
 		case what == "new":
 			p = newPlatform(t)
-			return described(t, p, all), p.world
+			return described(t, p, all, refused), p.world
 		case what == "tokens":
 			p = newPlatform(t, withTokens)
 		case what == "keys":
@@ -56,6 +63,11 @@ func TestWire(t *testing.T) {
 					p.agentAPI.Webhooks, p.service.CheckCallback = nil, nil
 				}
 			})
+		case what == "quota":
+			rules := askahuman.DefaultRules()
+			rules.OpenQuestions = must.Get(strconv.Atoi(argument))(t)
+			p = newPlatform(t, unlimited, func(p *platform) { p.service.Rules, p.agentAPI.Rules = &rules, &rules })
+			return described(t, p, all, refused), p.world
 		case what == "fails" && known:
 			p = newPlatform(t, unlimited)
 			p.world.Recorder.Faults(func(schema.Action) error { return fmt.Errorf("doing it: %w", err) }, nil)
@@ -70,10 +82,22 @@ func TestWire(t *testing.T) {
 			}
 		}
 		return lines
-	}}}.Run(t, "testdata/wire.txt")
+	}, "sent": func(string) string { return cmp.Or(strings.Join(p.sent.bodies, "\n"), "nothing") },
+	}}.Run(t, "testdata/wire.txt")
 	for who, function := range map[string]string{"agent": "agentapi", "human": "humanapi",
 		"operator": "moderationapi"} {
 		metricstest.Complete(t, all[who], schema.MetricsOf(function, askahuman.Platform().Metrics))
+	}
+	free := []string{"listQuestions", "readQuestion", "closeQuestion"} // of blocked agents
+	for _, route := range askahuman.Platform().Routes {
+		if route.Caller == askahuman.CallerAgent && !route.OutsideAPI && !slices.Contains(free, route.ID) &&
+			!refused[route.ID+" BLOCKED"] {
+			t.Errorf("the script does not say that %s refuses a blocked agent", route.ID)
+		}
+		if route.Caller == askahuman.CallerOperator && route.Method == http.MethodPut &&
+			!refused[route.ID+" DECIDED_MEANWHILE"] {
+			t.Errorf("the script does not say what %s answers after the decision of another operator", route.ID)
+		}
 	}
 }
 
@@ -91,9 +115,10 @@ func (p *platform) as(r *http.Request, caller string) bool {
 }
 
 // described is the platform, each of whose answers is checked by the document and whose log by what was sent. It adds
-// what requests count to all.
-func described(t *testing.T, p *platform, all map[string]string) http.Handler {
+// what requests count to all, and the operation with the code of an error to refused.
+func described(t *testing.T, p *platform, all map[string]string, refused map[string]bool) http.Handler {
 	document := openDocument(t)
+	code := regexp.MustCompile(`^{"error":{"code":"(\w+)"`)
 	fields := strings.NewReplacer(`"level":`, "")
 	var busy sync.RWMutex
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -107,6 +132,10 @@ func described(t *testing.T, p *platform, all map[string]string) http.Handler {
 			if len(secret) > 2 && strings.Contains(fields.Replace(p.log.String()), secret) {
 				t.Errorf("after %s %s the log has %q: %s", r.Method, r.URL, secret, &p.log)
 			}
+		}
+		operation, _ := document.Operation(r)
+		if of := code.FindStringSubmatch(w.(*httptest.ResponseRecorder).Body.String()); of != nil {
+			refused[operation.OperationID+" "+of[1]] = true
 		}
 		who, _, _ := strings.Cut(r.URL.Path[1:], "/")
 		p.counted[who] += p.metrics.String()

@@ -115,7 +115,7 @@ var ofEveryAnswer = map[string]bool{"Cache-Control": true, "Content-Type": true,
 // requests that match no route, and 405.
 func (d Document) IsKept(t testing.TB, request *http.Request, answer *httptest.ResponseRecorder) {
 	t.Helper()
-	operation, ok := d.operation(request)
+	operation, ok := d.Operation(request)
 	// No one gets the answer to a request that its caller has given up (package httpapi).
 	if !ok || request.Context().Err() == context.Canceled {
 		return
@@ -147,9 +147,9 @@ func (d Document) IsKept(t testing.TB, request *http.Request, answer *httptest.R
 	d.conforms(t, where, content.Schema, body)
 }
 
-// operation returns the operation whose route a request matches. A path without variables takes
+// Operation returns the operation whose route a request matches. A path without variables takes
 // precedence over one with variables.
-func (d Document) operation(request *http.Request) (found Operation, ok bool) {
+func (d Document) Operation(request *http.Request) (found Operation, ok bool) {
 	parts := strings.Split(request.URL.EscapedPath(), "/")
 	best := len(parts)
 	for path, operations := range d.Paths {

@@ -160,7 +160,7 @@ func Instead(handler http.Handler, work func(result any) error) http.Handler {
 
 // fill makes result what a request is answered with: the example of the form of success.
 func (d Document) fill(request *http.Request, result any) error {
-	operation, _ := d.operation(request)
+	operation, _ := d.Operation(request)
 	for status, response := range operation.Responses {
 		if content, ok := response.Content["application/json"]; ok && strings.HasPrefix(status, "2") {
 			if err := json.Unmarshal([]byte(asJSON(d.example(content.Schema))), result); err != nil {

@@ -55,9 +55,9 @@ import (
 // comes "meanwhile", whose status is in its answer. "at once" is answered with the number of answers of each status,
 // such as "1 × 201 | 19 × 409"; <n> in the request is the number of each one, from 1.
 //
-// The file has <id 1>, <cursor 1>, <handed 1> and so on for the random UUIDs and what is signed (next_cursor, handed)
-// in answers, in the order of first appearance after a command. Requests and verbs name them likewise. In a request
-// <x*300> is 300 times x.
+// The file has <id 1>, <cursor 1>, <handed 1> and so on for the random UUIDs, ids of webhooks and what is signed
+// (next_cursor, handed) in answers, in the order of first appearance after a command. Requests and verbs name them
+// likewise. In a request <x*300> is 300 times x.
 type Script struct {
 	// Start carries out a command. It returns the handler of the next requests, and the world whose clock and tables
 	// the verbs change; nil: the world stays.
@@ -313,7 +313,7 @@ func (r *running) answer(lines []string, key string) string {
 }
 
 var (
-	random = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}` +
+	random = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|msg_[0-9a-f]{32}` +
 		`|"(?:next_cursor|handed)":"[^"]*"`)
 	named = regexp.MustCompile(`<(id|cursor|handed) ([0-9]+)>`)
 )
