@@ -125,21 +125,6 @@ func TestSubmitResponseHalfWay(t *testing.T) {
 	}
 }
 
-func TestSubmitResponseLastGivesPlaceBack(t *testing.T) {
-	s := newFew(t)
-	q := questionAt("agent", ten)
-	q.RequiredResponses = 2
-	mustCreate(t, s, q)
-	for range fewOpen - 1 {
-		mustCreate(t, s, questionAt("agent", ten))
-	}
-	mustSubmit(t, s, q.ID, person(0), ten)
-	wantError(t, s.createQuestion(t.Context(), questionAt("agent", ten)), askahuman.ErrQuotaExceeded)
-	mustSubmit(t, s, q.ID, person(1), ten)
-	mustCreate(t, s, questionAt("agent", ten))
-	wantError(t, s.createQuestion(t.Context(), questionAt("agent", ten)), askahuman.ErrQuotaExceeded)
-}
-
 func TestRecentAnswers(t *testing.T) {
 	s := newFew(t)
 	var want []askahuman.Response

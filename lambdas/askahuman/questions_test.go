@@ -31,62 +31,6 @@ func TestCreateQuestion(t *testing.T) {
 	wantEqual(t, "the first question", mustRead(t, s, text.ID), text)
 }
 
-func TestCreateQuestionQuotaExceeded(t *testing.T) {
-	s := newFew(t)
-	first := questionAt("agent", ten)
-	mustCreate(t, s, first)
-	for range fewOpen - 1 {
-		mustCreate(t, s, questionAt("agent", ten))
-	}
-	surplus := questionAt("agent", ten)
-	wantError(t, s.createQuestion(t.Context(), surplus), askahuman.ErrQuotaExceeded)
-	mustCreate(t, s, questionAt("another agent", ten))
-
-	for range 2 {
-		must.Get(s.notifying.endQuestion(t.Context(), first, ten))(t)
-	}
-	// The refused question has left nothing.
-	mustCreate(t, s, surplus)
-	// Ending it twice gave one place.
-	wantError(t, s.createQuestion(t.Context(), questionAt("agent", ten)), askahuman.ErrQuotaExceeded)
-}
-
-// TestCreateQuestionLostPlaces has questions end without a mark: the next asks get their places, each once,
-// whenever the mark comes.
-func TestCreateQuestionLostPlaces(t *testing.T) {
-	s := newFew(t)
-	const overdue = 3
-	var ended []askahuman.Question
-	for i := range fewOpen {
-		q := questionAt("agent", ten)
-		if i < overdue {
-			q.Deadline = wire.Time(ten.Add(time.Minute))
-			q.ExpiresAt = time.Time(q.Deadline).Add(askahuman.KeepExpired)
-			ended = append(ended, q)
-		}
-		mustCreate(t, s, q)
-	}
-	wantError(t, s.createQuestion(t.Context(), questionAt("agent", ten.Add(time.Minute-time.Millisecond))),
-		askahuman.ErrQuotaExceeded)
-	now := ten.Add(time.Minute)
-	counts := tally(t, atOnce(4*overdue, func(int) error {
-		return s.createQuestion(t.Context(), questionAt("agent", now))
-	}), askahuman.ErrQuotaExceeded)
-	if counts[nil] != overdue {
-		t.Errorf("%d questions were stored, want %d", counts[nil], overdue)
-	}
-	for _, q := range ended {
-		if marked, err := s.notifying.endQuestion(t.Context(), q, now); !marked || err != nil {
-			t.Fatalf("EndQuestion = %v, %v", marked, err)
-		}
-	}
-	wantError(t, s.createQuestion(t.Context(), questionAt("agent", now)), askahuman.ErrQuotaExceeded)
-
-	// All that is left of a day without marks and of the retention after it.
-	later := ten.Add(2 * (askahuman.MaxTimeout + askahuman.KeepExpired))
-	mustCreate(t, s, questionAt("agent", later), questionAt("agent", later))
-}
-
 // delivery: what is noted last counts, but nothing after a delivery, and a question's alone.
 func TestDelivery(t *testing.T) {
 	s := newFew(t)
