@@ -632,6 +632,38 @@ func TestRewards(t *testing.T) {
 
 // A late answer is marked for ten minutes, and leaves what tells days apart as it was. Who has none before begins
 // with it.
+// A late answer earns points for a minute after the end, be it closed or its deadline, if the question was handed to the
+// person before the request that ended it was done.
+func TestRewardedLate(t *testing.T) {
+	t.Parallel()
+	const never = -1
+	for _, test := range []struct {
+		closed, handed, now time.Duration // after noon, an hour before the deadline; never
+		want                bool
+	}{
+		{closed: never, now: time.Hour + time.Minute, want: true},
+		{closed: never, now: time.Hour + time.Minute + time.Millisecond},
+		{closed: time.Minute, now: time.Minute, want: true},
+		{closed: time.Minute, now: 2 * time.Minute, want: true},
+		{closed: time.Minute, now: 2*time.Minute + time.Millisecond},
+		{closed: time.Minute, handed: time.Minute, now: time.Minute, want: true},
+		{closed: time.Minute, handed: 70*time.Second - time.Millisecond, now: 2 * time.Minute, want: true},
+		{closed: time.Minute, handed: 70 * time.Second, now: 2 * time.Minute},
+		{closed: time.Minute, handed: never, now: time.Minute},
+	} {
+		question, answer := Question{Deadline: wire.Time(noon.Add(time.Hour))}, Answer{HandedAt: noon.Add(test.handed)}
+		if test.closed != never {
+			question.ClosedAt = wire.Time(noon.Add(test.closed))
+		}
+		if test.handed == never {
+			answer.HandedAt = time.Time{}
+		}
+		if got := answer.RewardedLate(question, noon.Add(test.now)); got != test.want {
+			t.Errorf("%+v: got %t", test, got)
+		}
+	}
+}
+
 func TestAwardLate(t *testing.T) {
 	t.Parallel()
 	before := Stats{Late: map[string]time.Time{"recent": noon.Add(time.Millisecond - keepLate),
@@ -647,6 +679,11 @@ func TestAwardLate(t *testing.T) {
 	if _, after, _ := DefaultRules().Award(before, question, Response{CreatedAt: noon}, time.Time{},
 		time.UTC); len(after.Late) != 1 || len(before.Late) != 2 {
 		t.Errorf("an answer in time leaves the late ones %v, of %v", after.Late, before.Late)
+	}
+	rules := DefaultRules()
+	rules.DailyPoints = 7
+	if points, _ := rules.AwardLate(after, question, Response{CreatedAt: noon}, time.Time{}); points != 2 {
+		t.Errorf("got %d points more of the 7 of a day, want 2", points)
 	}
 	_, first := DefaultRules().AwardLate(Stats{}, question, Response{CreatedAt: noon}, time.Time{})
 	if first.CreatedAt != noon || first.UpdatedAt != noon {
