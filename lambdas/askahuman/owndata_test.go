@@ -151,25 +151,6 @@ func TestDeletePerson(t *testing.T) {
 	}
 }
 
-// A deletion that is over before the index must have the last answer says how long to wait.
-func TestDeleteAfterAnswer(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t)
-	p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "An answer."))
-	p.MoveTo(p.Now().Add(3 * time.Second))
-	got := must.Get(p.people.DeletePerson(t.Context(), person(0)))(t)
-	if got != (askahuman.Deleted{Answers: 1, More: true, Wait: 7}) {
-		t.Errorf("got %+v", got)
-	}
-	p.MoveTo(p.Now().Add(7 * time.Second))
-	if got := must.Get(p.people.DeletePerson(t.Context(), person(0)))(t); got != (askahuman.Deleted{}) {
-		t.Errorf("then got %+v", got)
-	}
-	if left := linked(t, p, person(0)); len(left) > 0 {
-		t.Errorf("the tables still have the person: %v", left)
-	}
-}
-
 // A clock that was set back has dated the last answer ahead: a deletion waits as long as after an answer of now, once.
 func TestDeleteAfterClockWasSetBack(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -204,44 +203,6 @@ func TestSendErr(t *testing.T) {
 	p := &poster{}
 	if _, err := (&webhooks.Sender{Keys: without, Post: p.Post}).Send(t.Context(), m); err == nil || p.header != nil {
 		t.Errorf("without a key: got %v, sent %v", err, p.header)
-	}
-}
-
-// Rotations at the same time each make a secret, and all of them are valid.
-func TestRotateRace(t *testing.T) {
-	t.Parallel()
-	keys := secretsOf(tables(t))
-	var all sync.WaitGroup
-	presents := make([]string, 4)
-	for i := range presents {
-		all.Go(func() {
-			secrets, err := keys.Rotate(t.Context(), "ada")
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			presents[i] = secrets[0].Reveal()
-		})
-	}
-	all.Wait()
-	valid, err := keys.Valid(t.Context(), "ada")
-	if err != nil || len(valid) != 5 {
-		t.Fatalf("got %d secrets, %v", len(valid), err)
-	}
-	known := map[string]bool{}
-	for _, secret := range valid {
-		known[secret.Reveal()] = true
-	}
-	for _, present := range presents {
-		if !known[present] || len(known) != 5 {
-			t.Errorf("%q is not among %d secrets", present, len(known))
-		}
-	}
-	for range 4 {
-		valid = must.Get(keys.Rotate(t.Context(), "ada"))(t)
-	}
-	if len(valid) != 7 {
-		t.Errorf("%d secrets are valid, want the present one and six former ones", len(valid))
 	}
 }
 
