@@ -56,8 +56,8 @@ import (
 // such as "1 × 201 | 19 × 409"; <n> in the request is the number of each one, from 1.
 //
 // The file has <id 1>, <cursor 1>, <handed 1> and so on for the random UUIDs, ids of webhooks and what is signed
-// (next_cursor, handed) in answers, in the order of first appearance after a command. Requests and verbs name them
-// likewise. In a request <x*300> is 300 times x.
+// (next_cursor or nextToken, handed) in answers, in the order of first appearance after a command. Requests and verbs
+// name them likewise. In a request <x*300> is 300 times x.
 type Script struct {
 	// Start carries out a command. It returns the handler of the next requests, and the world whose clock and tables
 	// the verbs change; nil: the world stays.
@@ -68,7 +68,7 @@ type Script struct {
 	// Key is the name of a header that each write has with a value of its own, if the file gives none. A header without
 	// a value is not sent.
 	Key string
-	// Verbs have further verbs. Each gets what follows it, and returns the lines of its answer.
+	// Verbs have further verbs. Each gets what follows it, and returns the lines of its answer; "": it has none.
 	Verbs map[string]func(argument string) (lines string)
 }
 
@@ -202,7 +202,10 @@ func (r *running) between(argument string) {
 
 // lines writes what a verb is answered with.
 func (r *running) lines(text string) {
-	lines := strings.Split(strings.TrimSpace(r.names.masked(text)), "\n")
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	lines := strings.Split(r.names.masked(text), "\n")
 	slices.Sort(lines)
 	r.after.WriteString("< " + strings.Join(lines, "\n< ") + "\n")
 }
@@ -314,7 +317,7 @@ func (r *running) answer(lines []string, key string) string {
 
 var (
 	random = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|msg_[0-9a-f]{32}` +
-		`|"(?:next_cursor|handed)":"[^"]*"`)
+		`|"(?:next_cursor|nextToken|handed)":"[^"]*"`)
 	named = regexp.MustCompile(`<(id|cursor|handed) ([0-9]+)>`)
 )
 
@@ -326,8 +329,10 @@ func (n *names) masked(text string) string {
 	return random.ReplaceAllStringFunc(text, func(found string) string {
 		kind, value, quoted := "id", found, "%s"
 		if field, rest, ok := strings.Cut(found, `":"`); ok {
-			kind, value, quoted = strings.TrimPrefix(field, `"next_`), strings.TrimSuffix(rest, `"`), field+`":"%s"`
-			kind = strings.TrimPrefix(kind, `"`)
+			kind, value, quoted = "cursor", strings.TrimSuffix(rest, `"`), field+`":"%s"`
+			if field == `"handed` {
+				kind = "handed"
+			}
 		}
 		count := 1
 		for _, each := range *n {
