@@ -3,8 +3,6 @@ package clarity_test
 import (
 	"encoding/json"
 	"errors"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -145,45 +143,6 @@ func TestDeletionIn(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: got %q, want %q", image, got, want)
-		}
-	}
-}
-
-// An export has all attempts, whole, and then all profiles, page by page.
-func TestExport(t *testing.T) {
-	t.Parallel()
-	w := claritytest.New(t)
-	trained(t, w, "ann")
-	trained(t, w, "bob")
-	for _, limit := range []int{0, 2, 3, 100} {
-		var attempts, profiles []string
-		for token, pages := "", 0; pages == 0 || token != ""; pages++ {
-			data, err := w.Data(t.Context(), "ann", limit, token)
-			if err != nil || pages > 10 || limit > 0 && max(len(data.Attempts), len(data.Profiles)) > limit {
-				t.Fatalf("limit %d: got %+v, %v", limit, data, err)
-			}
-			for _, attempt := range data.Attempts {
-				if attempt.UserID != "ann" || len(attempt.Answers) != 2 {
-					t.Errorf("got %+v", attempt)
-				}
-				attempts = append(attempts, attempt.ID)
-			}
-			for _, profile := range data.Profiles {
-				profiles = append(profiles, profile.AttemptID)
-			}
-			token = data.NextToken
-		}
-		if len(attempts) != 4 || !slices.Equal(profiles, attempts[1:]) {
-			t.Errorf("limit %d: got the attempts %v and the profiles %v", limit, attempts, profiles)
-		}
-	}
-	others, err := w.Data(t.Context(), "bob", 2, "")
-	if err != nil || others.NextToken == "" {
-		t.Fatalf("got %+v, %v", others, err)
-	}
-	for _, token := range []string{"x", "profiles.x", others.NextToken} {
-		if _, err := w.Data(t.Context(), "ann", 2, token); err == nil || !strings.Contains(err.Error(), "nextToken") {
-			t.Errorf("%s: got %v", token, err)
 		}
 	}
 }

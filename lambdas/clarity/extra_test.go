@@ -44,7 +44,7 @@ func TestWritesKeepExtra(t *testing.T) {
 	if err != nil || string(read.Extra) != want || read.Evaluation == nil {
 		t.Errorf("the attempt is %+v, %v, want it evaluated, with %s", read, err, want)
 	}
-	if listed := list(t, w, "ann", 10); len(listed) != 1 || string(listed[0].Extra) != want {
+	if listed := list(t, w, "ann"); len(listed) != 1 || string(listed[0].Extra) != want {
 		t.Errorf("the list has %+v, want %s in it", listed, want)
 	}
 
@@ -59,5 +59,8 @@ func TestWritesKeepExtra(t *testing.T) {
 	want = `{"added_profile":"` + added + `"}`
 	if err != nil || string(latest.Extra) != want || latest.AttemptCount != 2 {
 		t.Errorf("the profile is %+v, %v, want two attempts, and %s", latest, err, want)
+	}
+	if listed, err := w.Profiles(t.Context(), "ada", 10, ""); err != nil || string(listed.Profiles[0].Extra) != want {
+		t.Errorf("the list has %+v, %v, want %s in it", listed, err, want)
 	}
 }

@@ -51,7 +51,7 @@ func TestRandomHistories(t *testing.T) {
 		check := func(op string) {
 			w.Tables.Recorder.Faults(nil, nil)
 			found := map[string]bool{}
-			for _, attempt := range list(t, w, user, 100) {
+			for _, attempt := range list(t, w, user) {
 				found[attempt.ID] = true
 				before, isKnown := known[attempt.ID]
 				known[attempt.ID] = seen{attempt, w.Judge.Asked(attempt.Answers[0].Text)}

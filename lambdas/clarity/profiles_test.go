@@ -2,7 +2,6 @@ package clarity_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -18,7 +17,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity/profiletest"
-	"github.com/onesynth-cdk/onesynth/schema/validate"
 )
 
 var evaluated = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
@@ -50,39 +48,6 @@ func history(t *testing.T, s *service.Service, user string) []clarity.Profile {
 // different compares profiles with a recomputation.
 func different(want, got []clarity.Profile) string {
 	return cmp.Diff(want, got, cmpopts.IgnoreFields(clarity.Profile{}, "Recommendations"))
-}
-
-// A user reads their own profiles, newest first and page by page, and no one else's.
-func TestReadProfiles(t *testing.T) {
-	t.Parallel()
-	s := &service.Service{DB: dynamotest.Open(t, clarity.Platform().Database).DB,
-		CursorKey: dynamo.CursorKey("a secret of thirty-two bytes....")}
-	attempts := map[string][]clarity.Attempt{}
-	for _, user := range []string{"ada", "ada2"} {
-		for i := range 5 {
-			attempts[user] = append(attempts[user], evaluatedAttempt(user, i))
-			addProfile(t, s, attempts[user][i])
-		}
-		want := profiletest.Profiles(attempts[user])
-		if diff := different(want, history(t, s, user)); diff != "" {
-			t.Errorf("(-defined +listed):\n%s", diff)
-		}
-		latest, err := s.LatestProfile(t.Context(), user)
-		if diff := different(want[4:], []clarity.Profile{latest}); err != nil || diff != "" {
-			t.Errorf("%v (-defined +latest):\n%s", err, diff)
-		}
-		if len(latest.Recommendations) != len(latest.Weaknesses) || len(latest.Weaknesses) == 0 {
-			t.Errorf("got %d recommendations for %v", len(latest.Recommendations), latest.Weaknesses)
-		}
-	}
-	page, err := s.Profiles(t.Context(), "ada", 2, "")
-	if err != nil || page.NextToken == "" {
-		t.Fatalf("got %+v, %v", page, err)
-	}
-	page, err = s.Profiles(t.Context(), "ada2", 2, page.NextToken)
-	if _, refused := errors.AsType[*validate.Error](err); !refused || len(page.Profiles) > 0 {
-		t.Errorf("with the token of another user: got %+v, %v", page, err)
-	}
 }
 
 // torn answers one query with a part of what the last transaction has written, which the isolation of
