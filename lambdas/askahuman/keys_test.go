@@ -47,6 +47,7 @@ func TestCreateQuestionUnderClaim(t *testing.T) {
 		t.Errorf("under a claim that was taken over: got %v, stored %v; want ErrClaimLost", err, stored(late))
 	}
 
+	must.OK(t, keys.Release(ctx, slow)) // which leaves the heir's claim
 	q := newQuestion(agent, 3)
 	if err := store.createQuestion(idempotency.WithClaim(ctx, heir, created), q); err != nil || !stored(q) {
 		t.Errorf("under the claim of the heir: got %v, stored %v", err, stored(q))

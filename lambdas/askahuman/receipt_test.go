@@ -5,41 +5,12 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-// A receipt says how many have answered, whether that was all, and which badge is nearest.
-func TestReceipt(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t)
-	ask := choiceAsk("a", "b")
-	ask.MinResponses = new(6)
-	q := p.ask(t, ask)
-	for i := range 6 {
-		receipt := p.answer(t, person(i), option(q.ID, 0))
-		if receipt.Answers != i+1 || receipt.Completed != (i == 5) || receipt.OptionShares != nil {
-			t.Errorf("answer %d of 6: got %+v; want no shares, which the platform does not tell", i+1, receipt)
-		}
-		wantEqual(t, "next badge", receipt.NextBadge,
-			&askahuman.NextBadge{ID: "streak_3", Name: "On a Roll", Have: 1, Need: 3})
-	}
-	if got := must.Get(p.people.Stats(t.Context(), person(0), nil))(t).NextBadges; len(got) != nextShown ||
-		got[0].ID != "streak_3" {
-		t.Errorf("next badges: got %+v", got)
-	}
-	// The streak has ended.
-	p.MoveTo(p.Now().Add(72 * time.Hour))
-	later := must.Get(p.people.Stats(t.Context(), person(0), nil))(t)
-	wantEqual(t, "next badges of a streak that has ended", later.NextBadges,
-		[]askahuman.NextBadge{{ID: "answers_10", Name: "Getting Started", Have: 1, Need: 10},
-			{ID: "generalist", Name: "Generalist", Have: 1, Need: 25},
-			{ID: "streak_3", Name: "On a Roll", Have: 0, Need: 3}})
-}
 
 // A platform that shares options tells who has answered what others chose, from five answers on.
 func TestOptionShares(t *testing.T) {

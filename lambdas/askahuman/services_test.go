@@ -16,7 +16,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/openapi"
@@ -175,22 +174,6 @@ func TestFeedIsBounded(t *testing.T) {
 	page, next, err = p.people.Feed(t.Context(), "me", nil, 10, next)
 	if err != nil || len(page) != 1 || page[0].ID != questions[0].ID || next != "" {
 		t.Errorf("the second page: %d questions, next %q, %v; want the oldest one", len(page), next, err)
-	}
-}
-
-func TestAnswerTriesAgain(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t)
-	q := p.ask(t, textAsk())
-	var made atomic.Int64
-	p.faults(func(r dynamotest.Request) error {
-		if r.Action == schema.TransactWriteItems && made.Add(1) <= 5 {
-			return retry.ErrStale
-		}
-		return nil
-	})
-	if got := p.answer(t, "me", text(q.ID, "an answer")); got.PointsEarned != 15 {
-		t.Errorf("receipt = %+v", got)
 	}
 }
 

@@ -79,6 +79,18 @@ func TestShardsKeys(t *testing.T) {
 	}
 }
 
+// Items have the keys that earlier versions wrote.
+func TestStoredShards(t *testing.T) {
+	t.Parallel()
+	s := &Service{Shards: Shards{Write: 8}}
+	q := s.stored(askahuman.Question{ID: "q", Status: askahuman.StatusOpen, DueAt: start})
+	st := s.storedStats(askahuman.Stats{PersonHash: "p", Day: "2026-02-02", Week: "2026-02-02"})
+	if got, want := fmt.Sprint(q.Status, " ", q.Due, " ", st.Leaderboard, " ", st.Day, " ", st.Week),
+		"OPEN#4 DUE#4 _leaderboard#7 2026-02-02#7 2026-02-02#7"; got != want {
+		t.Errorf("got %s; want %s", got, want)
+	}
+}
+
 // Of few keys all that is wanted is read at once; of many no more of each than
 // twice its part, and some to spare.
 func TestShardsPageSize(t *testing.T) {

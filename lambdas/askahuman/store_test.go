@@ -13,42 +13,9 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/platforms/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-// An ask that died after it took its place keeps the place for two minutes, in which it might still store its
-// question.
-func TestPlaceWithoutQuestion(t *testing.T) {
-	t.Parallel()
-	tables := dynamotest.Open(t, askahuman.Platform().Database)
-	dying := askahuman.Platform().Join(schema.Own{Functions: []schema.Function{{Name: "dying"}},
-		AccessPatterns: []schema.AccessPattern{schema.Existing("TakePlace").UsedBy("dying")}})
-	db := must.Get(tables.As(dying, "dying"))(t)
-	at := start
-	ask := func(store *Service) error {
-		store.Rules = quotaOf(1)
-		store.Clock = func() time.Time { return at }
-		_, err := store.Ask(t.Context(), "agent",
-			askahuman.Ask{Prompt: "Is anybody out there?", Type: askahuman.TypeText})
-		return err
-	}
-	if err := ask(&Service{DB: db}); err == nil {
-		t.Fatal("the question was stored")
-	}
-	store := &Service{DB: tables.DB}
-	for _, next := range []struct {
-		after time.Duration
-		want  error
-	}{{0, askahuman.ErrQuotaExceeded}, {2*time.Minute - time.Millisecond, askahuman.ErrQuotaExceeded},
-		{2 * time.Minute, nil}, {4 * time.Minute, askahuman.ErrQuotaExceeded}} {
-		at = start.Add(next.after)
-		if err := ask(store); !errors.Is(err, next.want) {
-			t.Errorf("after %v: got %v; want %v", next.after, err, next.want)
-		}
-	}
-}
 
 // An ask whose writes were done, and their answers lost, has its one question and its one place.
 func TestLostAsk(t *testing.T) {
@@ -215,23 +182,5 @@ func TestPersonIsGivenBack(t *testing.T) {
 			t.Errorf("%s: then got %v, %v; want a claim", name, claimed, err)
 		}
 		must.OK(t, store.releaseSubscription(ctx, sub, start))
-	}
-}
-
-// A call counts once, also when the answers to its attempts are lost, and a limit allows exactly
-// its number.
-func TestLostCount(t *testing.T) {
-	t.Parallel()
-	tables := dynamotest.Open(t, askahuman.Platform().Database)
-	store := &Service{DB: tables.DB}
-	limit := schema.RateLimit{Name: "poll", Requests: 3, Window: time.Hour, Per: askahuman.PerAgent}
-	for call := range 5 {
-		tables.Wire.Lose(2)
-		state, err := store.Limiter().CountRequest(t.Context(), limit, "agent", start)
-		limited, ok := errors.AsType[*ratelimit.LimitedError](err)
-		if call < limit.Requests && (err != nil || state.Remaining != limit.Requests-call-1) ||
-			call >= limit.Requests && (!ok || limited.Remaining != 0) {
-			t.Errorf("call %d: got %+v, %v", call+1, state, err)
-		}
 	}
 }
