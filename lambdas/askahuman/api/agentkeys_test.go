@@ -22,8 +22,8 @@ func TestAgentKeys(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t, withKeys(t))
 	ann, rotated, bob := p.issue(t, "ann"), p.issue(t, "ann"), p.issue(t, "bob")
-	w := p.serve([]string{"POST /agent/questions", "X-Agent-Id: " + ann,
-		`> {"prompt":"Is anybody out there?","type":"text"}`})
+	w := p.serve("POST /agent/questions", "X-Agent-Id: "+ann,
+		`> {"prompt":"Is anybody out there?","type":"text"}`)
 	if w.Code != http.StatusCreated {
 		t.Fatalf("got %d %s", w.Code, w.Body)
 	}
@@ -45,13 +45,13 @@ func TestAgentKeys(t *testing.T) {
 		"Twice":         {[]string{"X-Agent-Id: " + ann + "," + ann}, 401},
 		"Long":          {[]string{"X-Agent-Id: " + strings.Repeat("k", 8000)}, 401},
 	} {
-		if w := p.serve(append([]string{line}, test.headers...)); w.Code != test.want {
+		if w := p.serve(append([]string{line}, test.headers...)...); w.Code != test.want {
 			t.Errorf("%s: got %d %s; want %d", name, w.Code, w.Body, test.want)
 		}
 	}
 	// Limits are each agent's, not each key's, and calls without an agent count towards none.
 	for _, call := range [][2]string{{ann, "593"}, {rotated, "592"}, {bob, "598"}} {
-		w := p.serve([]string{"GET /agent/questions", "X-Agent-Id: " + call[0]})
+		w := p.serve("GET /agent/questions", "X-Agent-Id: "+call[0])
 		if got := w.Header().Get("X-RateLimit-Remaining"); got != call[1] {
 			t.Errorf("%s calls are left; want %s", got, call[1])
 		}
@@ -63,13 +63,13 @@ func TestAgentKeysFail(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t, withKeys(t))
 	key := p.issue(t, "ann")
-	p.serve([]string{"GET /agent/questions", "X-Agent-Id: " + key})
-	p.serve([]string{"POST /agent/questions", "Authorization: Bearer " + key, `> {`})
+	p.serve("GET /agent/questions", "X-Agent-Id: "+key)
+	p.serve("POST /agent/questions", "Authorization: Bearer "+key, `> {`)
 	broken, _ := dynamotest.Refused(t, askahuman.AgentKeys(), func(string) dynamotest.Answer {
 		return dynamotest.Answer{Code: "ResourceNotFoundException"}
 	})
 	p.keys.DB = broken
-	w := p.serve([]string{"GET /agent/questions", "X-Agent-Id: " + key})
+	w := p.serve("GET /agent/questions", "X-Agent-Id: "+key)
 	if w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "Resource") {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}

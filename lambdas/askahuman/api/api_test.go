@@ -3,7 +3,6 @@ package api_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -112,21 +111,6 @@ func testHasher() api.Hasher {
 	return api.Hasher{Secret: func(context.Context) (string, error) { return "the key of these tests", nil }}
 }
 
-// asAgent, asPerson and asOperator are the requests of one agent, one person and one operator, as a script has them.
-func asAgent(line, body string) []string { return as("agent-1", line, body) }
-
-func asPerson(person, line, body string) []string { return as(person, line, body) }
-
-func asOperator(line, body string) []string { return as("olga of operators", line, body) }
-
-func as(caller, line, body string) []string {
-	lines := []string{line + " as " + caller}
-	if body != "" {
-		lines = append(lines, "> "+body)
-	}
-	return lines
-}
-
 // ServeHTTP serves the routes of agents, of people and of operators.
 func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
@@ -139,13 +123,10 @@ func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (p *platform) request(lines []string) *http.Request {
-	return httpapitest.Script{As: p.as}.Request(lines, "")
-}
-
-func (p *platform) serve(lines []string) *httptest.ResponseRecorder {
+// serve answers a request, as a script has it.
+func (p *platform) serve(lines ...string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	p.ServeHTTP(w, p.request(lines))
+	p.ServeHTTP(w, httpapitest.Script{As: p.as}.Request(lines, ""))
 	return w
 }
 
@@ -153,29 +134,3 @@ var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-
 
 // openDocument is the document of open agents, read once.
 var openDocument = httpapitest.Once(askahuman.Under(askahuman.Parts{}, askahuman.DefaultRules(), true))
-
-// do makes the request, checks its answer by the status and the OpenAPI document, and returns the
-// body.
-func (p *platform) do(t *testing.T, lines []string, status int) map[string]any {
-	t.Helper()
-	w := p.serve(lines)
-	if w.Code != status {
-		t.Fatalf("%s: got %d %s; want %d", lines[0], w.Code, w.Body, status)
-	}
-	d := openDocument(t)
-	d.IsKept(t, p.request(lines), w)
-	if status == http.StatusNoContent {
-		return nil
-	}
-	var body map[string]any
-	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
-		t.Fatalf("%s: the body is no JSON object: %v: %s", lines[0], err, w.Body)
-	}
-	return body
-}
-
-// ask stores a question and returns its id.
-func (p *platform) ask(t *testing.T, body string) string {
-	t.Helper()
-	return p.do(t, asAgent("POST /agent/questions", body), http.StatusCreated)["question_id"].(string)
-}

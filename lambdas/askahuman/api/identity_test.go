@@ -34,7 +34,7 @@ func TestHasher(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	p := newPlatform(t)
-	p.serve(asPerson("ann", "GET /human/stats", ""))
+	p.serve("GET /human/stats as ann")
 	counts := fmt.Sprint(p.world.Items(t, "Guards"))
 	if ann, err := testHasher().Person(t.Context(), "ann"); err != nil ||
 		!strings.Contains(counts, ratelimit.Digest(ann)) || !strings.Contains(counts, ratelimit.Digest(address)) {
@@ -65,7 +65,7 @@ func TestAddressLimit(t *testing.T) {
 		// Unknown persons have the limit of one person, and do not use up the others'.
 		{"", "200 1 of 2"}, {"", "200 0 of 2"}, {"", "429 0 of 2"},
 	} {
-		w := p.serve(asPerson(step.fingerprint, "GET /human/leaderboard", ""))
+		w := p.serve("GET /human/leaderboard as " + step.fingerprint)
 		if got := fmt.Sprint(w.Code, " ", w.Header().Get("X-RateLimit-Remaining"), " of ",
 			w.Header().Get("X-RateLimit-Limit")); got != step.want {
 			t.Errorf("call %d, of %q: got %s; want %s", i, step.fingerprint, got, step.want)
@@ -87,7 +87,7 @@ func TestRules(t *testing.T) {
 	}
 	p := newPlatform(t, func(p *platform) { p.service.Rules, p.agentAPI.Rules = &rules, &rules })
 	for i, want := range []int{201, 201, 201, 403, 429} {
-		w := p.serve(asAgent("POST /agent/questions", `{"prompt":"Is anybody out there?","type":"text"}`))
+		w := p.serve("POST /agent/questions as agent-1", `> {"prompt":"Is anybody out there?","type":"text"}`)
 		if w.Code != want || want == 403 && !strings.Contains(w.Body.String(),
 			"you have 3 questions that are open or partial") {
 			t.Errorf("question %d: got %d %s; want %d", i+1, w.Code, w.Body, want)

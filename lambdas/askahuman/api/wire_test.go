@@ -177,7 +177,7 @@ func TestDocumentIsServed(t *testing.T) {
 		parts := must.Get(askahuman.ParseParts(leftOut))(t)
 		want := must.Get(openapi.Document(askahuman.Under(parts, askahuman.DefaultRules(), true)))(t)
 		p := newPlatform(t, func(p *platform) { p.agentAPI.Parts, p.humanAPI.Parts = parts, parts })
-		if w := p.serve([]string{"GET /openapi.json"}); w.Code != 200 ||
+		if w := p.serve("GET /openapi.json"); w.Code != 200 ||
 			w.Header().Get("Content-Type") != "application/json" || w.Body.String() != string(want) {
 			t.Errorf("without %q: got %d %v, %d bytes", leftOut, w.Code, w.Header(), w.Body.Len())
 		}
