@@ -2,110 +2,202 @@ package api_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/trigger/triggertest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
+	service "github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
-// stored is the API of users and translations on tables.
-func stored(w *lingibletest.World) *kit.API {
-	keys := w.Keys()
-	keys.Clock = w.Read
-	return api.Handler(w.Service, httpapi.Config{Idempotency: httpapi.Idempotency{Keys: keys}, Limiter: w.Limiter(),
-		WorkTime: 9 * time.Second, Log: slog.New(slog.DiscardHandler), Clock: w.Read})
-}
+// steady is a source that says the same each time: options are in the same order.
+type steady struct{}
 
-// The answers of the routes of users and translations, in the very bytes of the wire. The command
-// "stored" of the script starts a platform with its tables.
+func (steady) Uint64() uint64 { return 0x9e3779b97f4a7c15 }
+
+// The answers of all routes, in the very bytes of the wire. The commands of the script: "stored" starts a platform with
+// its tables, "terms 9" one whose lexicon has term 1 to term 9, and "premium ann, bob" makes these premium users.
+// "hurried" leaves requests so little time that long work stops.
+//
+// What has no route is a verb. "validate ID VERDICT" validates a submission. "revalidate VERDICT", "score PROPOSALS"
+// and "clean USER" are runs of these functions. A VERDICT is "valid 0.85 7 recommended", with confidence and usage, or
+// "invalid", or "fail" for a language that fails. "submit TERM as USER judged VERDICT" submits a term, and validates
+// it; without USER, as an author of its own. "asked 9 USER" asks a user so many questions of the quiz, answers them,
+// and returns the quiz. "set TABLE KEY ATTRIBUTES" sets attributes of an item. "events" are what changes have
+// published, "metrics" what was counted, and "warnings" what was logged.
 func TestWire(t *testing.T) {
 	t.Parallel()
-	httpapitest.Script{Start: func(t *testing.T, command string) (http.Handler, *worldtest.World) {
-		if command != "stored" {
+	var w *lingibletest.World
+	var handler http.Handler
+	var log bytes.Buffer
+	var streams []func() []json.RawMessage
+	authors := 0
+	start := func(t *testing.T, command string) (http.Handler, *worldtest.World) {
+		switch what, argument, _ := strings.Cut(command, " "); what {
+		case "premium":
+			for user := range strings.SplitSeq(argument, ", ") {
+				w.Premium(t, user)
+			}
+			return handler, nil
+		case "hurried":
+			return http.HandlerFunc(func(a http.ResponseWriter, r *http.Request) {
+				handler.ServeHTTP(a, r.WithContext(worldtest.Leaving(r.Context(), 2*time.Second)))
+			}), nil
+		case "stored", "terms":
+			w, authors = lingibletest.New(t), 0
+			log.Reset()
+			w.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+			w.Random, streams = steady{}, nil
+			for _, table := range []string{"Translations", "Submissions", "Users"} {
+				streams = append(streams, triggertest.Stream(t, lingible.Platform(), w.Tables, table))
+			}
+			know(t, w, argument)
+		default:
 			t.Fatalf("there is no command %s", command)
 		}
-		w := lingibletest.New(t)
-		w.Know()
-		return stored(w), w.World
+		keys := w.Keys()
+		keys.Clock = w.Read
+		handler = api.Handler(w.Service, httpapi.Config{Idempotency: httpapi.Idempotency{Keys: keys},
+			Limiter: w.Limiter(), WorkTime: 9 * time.Second, Log: slog.New(slog.DiscardHandler), Clock: w.Read})
+		return handler, w.World
+	}
+	validate := func(argument string) string { return validated(t, w, argument) }
+	httpapitest.Script{Start: start, Verbs: map[string]func(string) string{
+		"validate": validate,
+		"submit": func(argument string) string {
+			text, verdict, isJudged := strings.Cut(argument, " judged ")
+			term, user, _ := strings.Cut(text, " as ")
+			caller := w.Caller(user)
+			if user == "" {
+				authors++
+				caller = w.Premium(t, fmt.Sprint("author ", authors))
+			}
+			made, err := w.Submit(t.Context(), caller, lingible.Proposal{Term: term, Meaning: "The meaning of " + term,
+				Example: "They said " + term + " to us."})
+			switch {
+			case err != nil:
+				return err.Error()
+			case isJudged:
+				return made.ID + " " + validate(made.ID+" "+verdict)
+			}
+			return made.ID
+		},
+		"revalidate": func(verdict string) string {
+			w.Language = judging(verdict)
+			run, err := w.Revalidate(t.Context())
+			return fmt.Sprintf("%+v %v", run, err)
+		},
+		"score": func(proposals string) string {
+			var proposed []lingible.ProposedTrend
+			w.Language = failing{}
+			if proposals != "fail" {
+				must.OK(t, json.Unmarshal([]byte(proposals), &proposed))
+				w.Language = &lingibletest.Speaker{Proposed: proposed}
+			}
+			run, err := w.ScoreTrends(t.Context())
+			return fmt.Sprintf("%+v %v", run, err)
+		},
+		"clean": func(user string) string { return fmt.Sprint(w.CleanAccount(t.Context(), user)) },
+		"asked": func(argument string) string {
+			times, user, _ := strings.Cut(argument, " ")
+			caller, session := w.Caller(user), ""
+			for range must.Get(strconv.Atoi(times))(t) {
+				question := must.Get(w.AskQuestion(t.Context(), caller, "", ""))(t)
+				must.Get(w.AnswerQuestion(t.Context(), caller, question.SessionID, question.ID, "a"))(t)
+				session = question.SessionID
+			}
+			return session
+		},
+		"set": func(argument string) string {
+			key, text, _ := strings.Cut(argument, " {")
+			var attributes map[string]any
+			must.OK(t, json.Unmarshal([]byte("{"+text), &attributes))
+			words := strings.Split(key, " ")
+			w.Tables.Set(t, words[0], []any{words[1], words[2]}, attributes)
+			return "done"
+		},
+		"events": func(string) string {
+			var records []json.RawMessage
+			for _, stream := range streams {
+				records = append(records, stream()...)
+			}
+			return strings.Join(triggertest.Lines(t, lingible.Platform(), service.EventsOf, records, "user_id",
+				"translation_id", "submission_id", "approval_type", "session_id", "questions_asked"), "")
+		},
+		"metrics": func(string) string {
+			return string(must.Get(json.Marshal(metricstest.Sums(t, w.Counted())))(t))
+		},
+		"warnings": func(string) string { return cmp.Or(log.String(), "none") },
 	}}.Run(t, "testdata/wire.txt")
 }
 
-// refusing is a limiter that refuses each call.
-type refusing struct{ httpapitest.Unlimited }
+// failing is a language that proposes nothing.
+type failing struct{ *lingibletest.Speaker }
 
-func (refusing) CountRequest(context.Context, schema.RateLimit, string, time.Time) (ratelimit.State, error) {
-	return ratelimit.State{}, &ratelimit.LimitedError{}
+func (failing) Trends(context.Context, int) ([]lingible.ProposedTrend, error) {
+	return nil, lingibletest.Failure()
 }
 
-// A translation beyond the limit of calls is not charged, its terms do not count, and no one is
-// warned.
-func TestRefusedTranslation(t *testing.T) {
-	t.Parallel()
-	w := lingibletest.New(t)
-	var log bytes.Buffer
-	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	initial := must.Get(lexicons.Initial())(t)
-	w.Know(initial...)
-	w.Language, w.Log = w.Lexicon, logger
-	ann := w.Premium(t, "ann")
-	handler := api.Handler(w.Service, httpapi.Config{Limiter: refusing{}, Log: logger, Clock: w.Read})
-	got := httptest.NewRecorder()
-	handler.ServeHTTP(got, httptest.NewRequestWithContext(kit.WithInvocation(t.Context(), kit.Invocation{
-		Claims: map[string]string{"sub": "ann"}}), "POST", "/translate", strings.NewReader(`{"text":"no cap"}`)))
-	balance, err := w.Balance(t.Context(), ann)
-	if got.Code != http.StatusTooManyRequests || err != nil || balance.DailyUsed != 0 ||
-		len(w.Stored(t, "Translations")) != 0 || len(w.Stored(t, "Trending")) != 0 || log.Len() > 0 {
-		t.Errorf("got %d %s, and %+v, %v; the log has %s", got.Code, got.Body, balance, err, &log)
+// know gives a world a lexicon of so many terms, which the quiz may ask about.
+func know(t *testing.T, w *lingibletest.World, number string) {
+	var entries []lingible.Entry
+	for i := range must.Get(strconv.Atoi(cmp.Or(number, "0")))(t) {
+		term := fmt.Sprint("term ", i+1)
+		entries = append(entries, lingible.Entry{Term: term, Gloss: "What " + term + " means",
+			Examples: []string{"It is " + term + "."}, IsQuizEligible: true, QuizCategory: lingible.Praise,
+			Confidence: 0.9, Momentum: 1})
+		must.Get(w.AddWrongAnswers(t.Context(), lingible.Praise, []string{"Wrong 1", "Wrong 2", "Wrong 3"}))(t)
 	}
+	w.Know(entries...)
 }
 
-// After a function was killed, a repeat need wait no longer than a request may take, and is told how long.
-func TestLease(t *testing.T) {
-	t.Parallel()
-	w := lingibletest.New(t)
-	handler := stored(w)
-	w.Premium(t, "ann")
-	translate := func() *httptest.ResponseRecorder {
-		r := httptest.NewRequest("POST", "/translate", strings.NewReader(`{"text":"no cap"}`))
-		r.Header.Set("Idempotency-Key", "k")
-		recorder := httptest.NewRecorder()
-		handler.ServeHTTP(recorder, r.WithContext(kit.WithInvocation(r.Context(),
-			kit.Invocation{Claims: map[string]string{"sub": "ann"}, SourceAddress: "203.0.113.7"})))
-		return recorder
-	}
-	// The transaction stores the translation, under the key that is claimed.
-	w.Recorder.Faults(func(action schema.Action) error {
-		if action != schema.TransactWriteItems {
-			return nil
+// judging is a language that judges as "valid 0.85 7 recommended" says, or fails for "fail".
+func judging(verdict string) *lingibletest.Speaker {
+	return &lingibletest.Speaker{Judge: func(lingible.Proposal) (judged lingible.Verdict, err error) {
+		var is, recommended string
+		_, _ = fmt.Sscan(verdict, &is, &judged.Confidence, &judged.Usage, &recommended)
+		judged.Valid, judged.Recommended = is == "valid", recommended != ""
+		if is == "fail" {
+			err = lingibletest.Failure()
 		}
-		w.Kill(0, false)
-		return worldtest.ErrKilled
-	}, nil)
-	translate()
-	w.Heal()
-	again := translate()
-	after, err := strconv.Atoi(again.Header().Get("Retry-After"))
-	if again.Code != http.StatusConflict || err != nil || after > 11 {
-		t.Errorf("got %d %s, Retry-After %s; want 409, and 11 seconds at most", again.Code, again.Body,
-			again.Header().Get("Retry-After"))
+		return judged, err
+	}}
+}
+
+// validated validates a submission by "ID VERDICT", or "ID VERDICT, at once 6". It returns its status, and the error.
+func validated(t *testing.T, w *lingibletest.World, argument string) string {
+	text, times, _ := strings.Cut(argument, ", at once ")
+	id, verdict, _ := strings.Cut(text, " ")
+	w.Language = judging(verdict)
+	stored := func() map[string]any {
+		all := w.Items(t, "Submissions")
+		return all[slices.IndexFunc(all, func(item map[string]any) bool { return item["submission_id"] == id })]
 	}
-	w.Advance(time.Duration(after) * time.Second)
-	if last := translate(); last.Code != http.StatusOK {
-		t.Errorf("then: got %d %s", last.Code, last.Body)
+	slug := strings.TrimPrefix(stored()["PK"].(string), "TERM#")
+	var all errgroup.Group
+	for range must.Get(strconv.Atoi(cmp.Or(times, "1")))(t) {
+		all.Go(func() error { return w.Validate(t.Context(), slug, id) })
 	}
+	if err := all.Wait(); err != nil {
+		return fmt.Sprint(stored()["status"], ": ", err)
+	}
+	return fmt.Sprint(stored()["status"])
 }
