@@ -12,11 +12,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/historytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
@@ -86,65 +84,6 @@ func answer(t *testing.T, quiz *service.Service, caller service.Caller, question
 func history(t *testing.T, quiz *service.Service, caller service.Caller) lingible.QuizHistory {
 	t.Helper()
 	return must.Get(quiz.QuizHistory(t.Context(), caller))(t)
-}
-
-// A question without an answer is asked again as it is, and costs nothing. Its answer says all of it,
-// and comes again, too.
-func TestQuizRepeats(t *testing.T) {
-	t.Parallel()
-	w := lingibletest.New(t)
-	quiz, ann := newQuiz(t, w, some(9, lingible.Praise)...), w.Caller("ann")
-	first := ask(t, quiz, ann)
-	w.Advance(10 * time.Second)
-	again, err := quiz.AskQuestion(t.Context(), ann, lingible.Advanced, lingible.Money)
-	if fmt.Sprint(again) != fmt.Sprint(first) || err != nil || !again.AskedAt.Equal(lingibletest.Began()) {
-		t.Errorf("got %+v, %v; want %+v", again, err, first)
-	}
-	result := answer(t, quiz, ann, first, true)
-	if right := option(first, true); result.Points != 7 || !result.IsCorrect || result.Seconds != 10 ||
-		result.Correct != right || result.Selected != right ||
-		result.Explanation != (lingible.QuizExplanation{Gloss: "What " + first.Term + " means",
-			Example: "It is " + first.Term + "."}) ||
-		result.Progress.QuizTotals != (lingible.QuizTotals{Questions: 1, Correct: 1, Points: 7, Possible: 10}) {
-		t.Errorf("got %+v", result)
-	}
-	w.Advance(time.Minute)
-	if again := answer(t, quiz, ann, first, true); fmt.Sprint(again) != fmt.Sprint(result) {
-		t.Errorf("got %+v, want %+v", again, result)
-	}
-	if _, err := quiz.AnswerQuestion(t.Context(), ann, first.SessionID, first.ID, option(first, false)); !errors.Is(err,
-		lingible.ErrAnswered) {
-		t.Errorf("another answer: got %v", err)
-	}
-	second := ask(t, quiz, ann)
-	if second.SessionID != first.SessionID || second.ID == first.ID || second.Term == first.Term {
-		t.Errorf("got %+v after %+v", second, first)
-	}
-	for name, test := range map[string]struct {
-		caller            service.Caller
-		session, question string
-		want              error
-	}{
-		"Before":       {ann, first.SessionID, first.ID, lingible.ErrNoSuchQuestion},
-		"OtherSession": {ann, first.ID, second.ID, lingible.ErrNoQuiz},
-		"NoID":         {ann, "x", second.ID, lingible.ErrNoQuiz},
-		"OtherUser":    {w.Caller("bob"), second.SessionID, second.ID, lingible.ErrNoQuiz},
-	} {
-		if _, err := quiz.AnswerQuestion(t.Context(), test.caller, test.session, test.question, "a"); !errors.Is(err,
-			test.want) {
-			t.Errorf("%s: got %v, want %v", name, err, test.want)
-		}
-	}
-	answer(t, quiz, ann, second, false)
-	got := history(t, quiz, ann)
-	want := lingible.QuizTotals{Questions: 2, Correct: 1, Points: 7, Possible: 20}
-	if len(got.Days) != 1 || got.Days[0] != (lingible.QuizDay{Date: "2026-02-02", QuizTotals: want}) ||
-		got.Totals != want || *got.Limit != 10 || *got.Remaining != 8 {
-		t.Errorf("got %+v", got)
-	}
-	if n := strings.Count(w.Counted(), `"QuizAnswers":1,`); n != 2 {
-		t.Errorf("the metric counts %d answers, want 2", n)
-	}
 }
 
 // standing is how far a quiz is: how many questions were asked, how many answers were right, and the question that is
@@ -229,45 +168,6 @@ func TestQuizHistories(t *testing.T) {
 	}
 }
 
-// A free user is asked ten questions a day, and any number from the upgrade on. The next day begins at midnight in the
-// configured zone.
-func TestQuizDailyLimit(t *testing.T) {
-	t.Parallel()
-	w := lingibletest.New(t)
-	quiz, ann := newQuiz(t, w, some(30, lingible.Praise)...), w.Caller("ann")
-	for range 10 {
-		answer(t, quiz, ann, ask(t, quiz, ann), true)
-	}
-	// Another quiz does not begin the count again.
-	if _, err := quiz.EndQuiz(t.Context(), ann, sessionOf(t, w, ann)); err != nil {
-		t.Error(err)
-	}
-	if _, err := quiz.AskQuestion(t.Context(), ann, "", ""); !is[*lingible.UsageError](err) {
-		t.Errorf("after the end: got %v", err)
-	}
-	midnight := time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)
-	w.Advance(midnight.Add(-time.Millisecond).Sub(w.Read()))
-	if _, err := quiz.AskQuestion(t.Context(), ann, "", ""); !is[*lingible.UsageError](err) {
-		t.Errorf("before midnight: got %v", err)
-	}
-	w.Advance(time.Millisecond)
-	answer(t, quiz, ann, ask(t, quiz, ann), true)
-	w.Advance(-time.Millisecond)
-	w.Premium(t, "ann")
-	answer(t, quiz, ann, ask(t, quiz, ann), true)
-	if got := history(t, quiz, ann); len(got.Days) != 2 || got.Days[0].Questions != 1 || got.Days[1].Questions != 11 ||
-		got.Limit != nil || got.Remaining != nil {
-		t.Errorf("got %+v", got)
-	}
-}
-
-// sessionOf is the active quiz of a caller.
-func sessionOf(t *testing.T, w *lingibletest.World, caller service.Caller) string {
-	t.Helper()
-	usage := must.Get(w.Usage(t.Context(), caller))(t)
-	return usage.QuizSessionID
-}
-
 // A quiz from before the ids were in the order of time goes on, wherever its id is among others.
 func TestQuizOldIDs(t *testing.T) {
 	t.Parallel()
@@ -302,106 +202,6 @@ func TestQuizOldIDs(t *testing.T) {
 			if _, err := quiz.EndQuiz(t.Context(), caller, question.SessionID); err != nil {
 				t.Error(err)
 			}
-		}
-	}
-}
-
-// An answer after midnight counts for the day of its question.
-func TestQuizMidnight(t *testing.T) {
-	t.Parallel()
-	w := lingibletest.New(t)
-	quiz, ann := newQuiz(t, w, some(3, lingible.Praise)...), w.Caller("ann")
-	w.Advance(time.Date(2026, 2, 3, 5, 59, 58, 0, time.UTC).Sub(w.Read()))
-	question := ask(t, quiz, ann)
-	w.Advance(12 * time.Second)
-	answer(t, quiz, ann, question, true)
-	ask(t, quiz, ann)
-	got := history(t, quiz, ann)
-	want := []lingible.QuizDay{
-		{Date: "2026-02-03", QuizTotals: lingible.QuizTotals{Questions: 1}},
-		{Date: "2026-02-02", QuizTotals: lingible.QuizTotals{Questions: 1, Correct: 1, Points: 6.4, Possible: 10}},
-	}
-	if !slices.Equal(got.Days, want) || *got.Remaining != 9 {
-		t.Errorf("got %+v", got)
-	}
-}
-
-// A quiz ends 15 minutes after its last question or answer, or when its user says so, and is kept for
-// 48 hours. One that has ended takes no answer.
-func TestQuizEnds(t *testing.T) {
-	t.Parallel()
-	w := lingibletest.New(t)
-	quiz, ann := newQuiz(t, w, some(30, lingible.Praise)...), w.Caller("ann")
-	status := func(id string) lingible.QuizStatus {
-		t.Helper()
-		progress := must.Get(quiz.QuizProgress(t.Context(), ann, id))(t)
-		return progress.Status
-	}
-	first := ask(t, quiz, ann)
-	w.Advance(lingible.QuizIdle - time.Millisecond)
-	result := answer(t, quiz, ann, first, true)
-	w.Advance(lingible.QuizIdle - time.Millisecond)
-	next := ask(t, quiz, ann)
-	if next.SessionID != first.SessionID || status(first.SessionID) != lingible.QuizActive || result.Points != 1 {
-		t.Errorf("within 15 minutes: got %+v after %+v", next, first)
-	}
-	w.Advance(lingible.QuizIdle)
-	if got := status(first.SessionID); got != lingible.QuizEnded {
-		t.Errorf("after 15 minutes: got %s", got)
-	}
-	if _, err := quiz.AnswerQuestion(t.Context(), ann, next.SessionID, next.ID, "a"); !errors.Is(err,
-		lingible.ErrNoQuiz) {
-		t.Errorf("after 15 minutes: got %v", err)
-	}
-	third := ask(t, quiz, ann)
-	if third.SessionID == next.SessionID || status(next.SessionID) != lingible.QuizEnded {
-		t.Errorf("got %+v after %+v", third, next)
-	}
-	for range 2 {
-		got, err := quiz.EndQuiz(t.Context(), ann, third.SessionID)
-		if err != nil || got.Status != lingible.QuizEnded || got.QuizTotals != (lingible.QuizTotals{Questions: 1}) ||
-			sessionOf(t, w, ann) != "" {
-			t.Errorf("got %+v, %v", got, err)
-		}
-	}
-	if _, err := quiz.AnswerQuestion(t.Context(), ann, third.SessionID, third.ID, "a"); !errors.Is(err,
-		lingible.ErrNoQuiz) {
-		t.Errorf("after its end: got %v", err)
-	}
-	fourth := ask(t, quiz, ann)
-	// A quiz that ended by itself does not end the active one.
-	if _, err := quiz.EndQuiz(t.Context(), ann, next.SessionID); err != nil ||
-		sessionOf(t, w, ann) != fourth.SessionID {
-		t.Errorf("got %v and %s", err, sessionOf(t, w, ann))
-	}
-	for _, item := range w.Stored(t, "Users") {
-		sort := item["SK"].(*types.AttributeValueMemberS).Value
-		var end time.Duration
-		switch {
-		case sort == "QUIZ_SESSION#"+fourth.SessionID:
-			end = lingible.QuizAge
-		case strings.HasPrefix(sort, "QUIZ_DAILY#"):
-			end = 90 * 24 * time.Hour
-		default:
-			continue
-		}
-		if got, want := item["ttl"].(*types.AttributeValueMemberN).Value,
-			fmt.Sprint(dynamo.ExpiryAt(w.Read().Add(end))); got != want {
-			t.Errorf("%s ends at %s, want %s", sort, got, want)
-		}
-	}
-	w.Advance(lingible.QuizAge - time.Millisecond)
-	if got := status(fourth.SessionID); got != lingible.QuizEnded {
-		t.Errorf("after 48 hours: got %s", got)
-	}
-	w.Advance(time.Millisecond)
-	for name, err := range map[string]error{
-		"Progress":  second(quiz.QuizProgress(t.Context(), ann, fourth.SessionID)),
-		"End":       second(quiz.EndQuiz(t.Context(), ann, fourth.SessionID)),
-		"OtherUser": second(quiz.EndQuiz(t.Context(), w.Caller("bob"), fourth.SessionID)),
-	} {
-		if !errors.Is(err, lingible.ErrNoQuiz) {
-			t.Errorf("%s: got %v", name, err)
 		}
 	}
 }
@@ -446,17 +246,6 @@ func TestQuizConditions(t *testing.T) {
 	for name, err := range stale {
 		if !errors.Is(err, retry.ErrStale) {
 			t.Errorf("%s: got %v", name, err)
-		}
-	}
-	for name, err := range map[string]error{
-		"Question": second(quiz.AskQuestion(t.Context(), ann, "", "")),
-		"Answer":   second(quiz.AnswerQuestion(t.Context(), ann, session.ID, session.Question.ID, "a")),
-		"Progress": second(quiz.QuizProgress(t.Context(), ann, session.ID)),
-		"End":      second(quiz.EndQuiz(t.Context(), ann, session.ID)),
-		"History":  second(quiz.QuizHistory(t.Context(), ann)),
-	} {
-		if !errors.Is(err, lingible.ErrUserDeleted) {
-			t.Errorf("%s of a deleted account: got %v", name, err)
 		}
 	}
 }
