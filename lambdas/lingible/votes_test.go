@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/historytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
@@ -147,56 +145,6 @@ func TestDecisionHistories(t *testing.T) {
 	h.Judge(t)
 }
 
-// Who may vote for what.
-func TestVoteRules(t *testing.T) {
-	t.Parallel()
-	m := newModerated(t, 1)
-	ctx := t.Context()
-	decided := func(status lingible.SubmissionStatus) lingible.Submission {
-		submission := m.open("term " + string(status))
-		m.spoil(submission, "status", status)
-		return submission
-	}
-	open, full := m.open("open"), decided(lingible.CommunityApproved)
-	m.spoil(full, "upvotes", lingible.MaxVotes)
-	for name, test := range map[string]struct {
-		user, id string
-		want     error
-	}{
-		"Own":           {open.UserID, open.ID, lingible.ErrOwnSubmission},
-		"Pending":       {"bob", decided(lingible.Pending).ID, lingible.ErrNotOpen},
-		"AutoApproved":  {"bob", decided(lingible.AutoApproved).ID, lingible.ErrNotOpen},
-		"AdminApproved": {"bob", decided(lingible.AdminApproved).ID, lingible.ErrNotOpen},
-		"Rejected":      {"bob", decided(lingible.Rejected).ID, lingible.ErrNotOpen},
-		"AdminRejected": {"bob", decided(lingible.AdminRejected).ID, lingible.ErrNotOpen},
-		"Full":          {"bob", full.ID, lingible.ErrNotOpen},
-		"None":          {"bob", uuid.NewString(), lingible.ErrSubmissionNotFound},
-		"Spelling":      {"bob", strings.ToUpper(open.ID), lingible.ErrSubmissionNotFound},
-		"NoID":          {"bob", strings.Repeat("x", 3000), lingible.ErrSubmissionNotFound},
-	} {
-		if _, err := m.Vote(ctx, m.Caller(test.user), test.id); !errors.Is(err, test.want) {
-			t.Errorf("%s: got %v, want %v", name, err, test.want)
-		}
-	}
-	if votes := m.references("bob", "VOTE#"); len(votes) != 0 {
-		t.Errorf("refused votes left %v", votes)
-	}
-	// The first vote approves, and later ones count.
-	for i, user := range []string{"bob", "cy", "dee"} {
-		vote, err := m.Vote(ctx, m.Caller(user), open.ID)
-		if err != nil || vote != (lingible.Vote{SubmissionID: open.ID, Upvotes: i + 1,
-			Status: lingible.CommunityApproved, Approved: true}) {
-			t.Errorf("got %+v, %v", vote, err)
-		}
-		if _, err := m.Vote(ctx, m.Caller(user), open.ID); !errors.Is(err, lingible.ErrAlreadyVoted) {
-			t.Errorf("again: got %v", err)
-		}
-	}
-	if n := metricstest.Sums(t, m.Counted())["Approvals"]; n != 1 {
-		t.Errorf("counted %v approvals", n)
-	}
-}
-
 // kill lets the next request of that operation be the last one of a process, whose answer is lost. It returns a
 // function that says whether it was made, and starts the next process.
 func (m *moderated) kill(last schema.Action) (killed func() bool) {
@@ -212,110 +160,6 @@ func (m *moderated) kill(last schema.Action) (killed func() bool) {
 	return func() bool {
 		m.Heal()
 		return made
-	}
-}
-
-// A vote whose process dies before it is counted is counted by the repeat, also one that an earlier
-// version has noted; one that was counted is not counted again.
-func TestVoteKilled(t *testing.T) {
-	t.Parallel()
-	m := newModerated(t, 3)
-	ctx := t.Context()
-	m.voters(3)
-	submission := m.open("term")
-	voter := func(i int) service.Caller { return m.Caller(fmt.Sprint("voter ", i)) }
-	votes := func(want int) {
-		t.Helper()
-		if got := m.stored(submission); got.Upvotes != want || len(got.UpvotedBy) != want {
-			t.Errorf("got %d votes, want %d", got.Upvotes, want)
-		}
-	}
-	killed := m.kill(schema.Query)
-	if _, err := m.Vote(ctx, voter(0), submission.ID); !killed() || !errors.Is(err, worldtest.ErrKilled) {
-		t.Fatalf("got %v", err)
-	}
-	votes(0)
-	note := "VOTE#" + submission.ID
-	if notes := m.references(voter(0).ID, "VOTE#"); len(notes) > 0 {
-		t.Errorf("killed before the vote: got %v", notes)
-	}
-	m.Tables.Store(t, "Users", map[string]any{"PK": "USER#" + voter(0).ID, "SK": note,
-		"submission_id": submission.ID, "term_key": "TERM#term"})
-	if vote, err := m.Vote(ctx, voter(0), submission.ID); err != nil || vote.Upvotes != 1 {
-		t.Errorf("the repeat: got %+v, %v", vote, err)
-	}
-	votes(1)
-	killed = m.kill(schema.TransactWriteItems)
-	if _, err := m.Vote(ctx, voter(1), submission.ID); !killed() || !errors.Is(err, worldtest.ErrKilled) {
-		t.Fatalf("got %v", err)
-	}
-	votes(2)
-	for i := range 2 {
-		if notes := m.references(voter(i).ID, "VOTE#"); !slices.Equal(notes, []string{note}) {
-			t.Errorf("got the notes %v", notes)
-		}
-	}
-	if _, err := m.Vote(ctx, voter(1), submission.ID); !errors.Is(err, lingible.ErrAlreadyVoted) {
-		t.Errorf("the repeat: got %v", err)
-	}
-	if vote, err := m.Vote(ctx, voter(2), submission.ID); err != nil || vote.Upvotes != 3 || !vote.Approved {
-		t.Errorf("got %+v, %v", vote, err)
-	}
-	votes(3)
-	if m.terms()["term"] != 1 {
-		t.Errorf("the lexicon has %v", m.terms())
-	}
-}
-
-// afterRead lets something happen once, after a submission was read by the index.
-func (m *moderated) afterRead(happens func() error) {
-	m.Tables.Recorder.Faults(nil, func(operation schema.Action) error {
-		if operation != schema.Query {
-			return nil
-		}
-		m.Tables.Recorder.Faults(nil, nil)
-		return happens()
-	})
-}
-
-// The index of ids may be behind the table. What is stored and answered follows from the table, and a vote that becomes
-// impossible leaves no note.
-func TestIndexIsBehind(t *testing.T) {
-	t.Parallel()
-	m := newModerated(t, 10)
-	ctx := t.Context()
-	m.voters(2)
-	pending := m.submitted("term")
-	m.afterRead(func() error { return m.Validate(ctx, "term", pending.ID) })
-	if vote, err := m.Vote(ctx, m.Caller("voter 0"), pending.ID); err != nil || vote.Upvotes != 1 ||
-		vote.Status != lingible.Validated {
-		t.Errorf("read as pending: got %+v, %v", vote, err)
-	}
-	m.afterRead(func() error { return second(m.Vote(ctx, m.Caller("voter 1"), pending.ID)) })
-	if got, err := m.Approve(ctx, "admin", pending.ID); err != nil || got.Upvotes != 2 ||
-		got.Status != lingible.AdminApproved {
-		t.Errorf("read without a vote: got %+v, %v", got, err)
-	}
-	rejected, deleted, voted := m.submitted("other"), m.open("deleted"), m.open("rejected")
-	reject := func(submission lingible.Submission) func() error {
-		return func() error { return second(m.Reject(ctx, "admin", submission.ID)) }
-	}
-	m.afterRead(reject(rejected))
-	if _, err := m.Approve(ctx, "admin", rejected.ID); !is[*lingible.DecidedError](err) || m.terms()["other"] != 0 {
-		t.Errorf("read as pending: got %v", err)
-	}
-	votes := m.references("voter 0", "VOTE#")
-	m.afterRead(reject(voted))
-	if _, err := m.Vote(ctx, m.Caller("voter 0"), voted.ID); !errors.Is(err, lingible.ErrNotOpen) ||
-		m.stored(voted).Upvotes != 0 {
-		t.Errorf("read as open, and rejected: got %v", err)
-	}
-	m.afterRead(func() error { m.Tables.Remove(t, "Submissions", key(deleted)...); return nil })
-	if _, err := m.Vote(ctx, m.Caller("voter 0"), deleted.ID); !errors.Is(err, lingible.ErrSubmissionNotFound) {
-		t.Errorf("read as open, and deleted: got %v", err)
-	}
-	if left := m.references("voter 0", "VOTE#"); !slices.Equal(left, votes) {
-		t.Errorf("got the notes %v, want %v", left, votes)
 	}
 }
 
