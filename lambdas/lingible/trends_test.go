@@ -2,7 +2,6 @@ package lingible_test
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,64 +41,6 @@ func trend(t *testing.T, w *lingibletest.World, slug string) (item dynamo.Item, 
 	}
 	t.Fatalf("there is no trend %q", slug)
 	return nil, counted
-}
-
-// Counts begin a trend with what the lexicon says of the term, and renew its 90 days. A key is a String.
-func TestCountTerms(t *testing.T) {
-	t.Parallel()
-	w := lingibletest.New(t)
-	meme := lingible.Entry{Term: "Doge", Gloss: "A dog", Examples: []string{"Such doge."}, Tags: []string{"meme"},
-		Variants: []string{"doggo"}}
-	trends, speaker := newTrends(w, meme, lingible.Entry{Term: "no cap",
-		Plain: &lingible.Plain{PartOfSpeech: lingible.Phrase}})
-	if missing := trends.CountTerms(t.Context(), []string{"doge", "no-cap", "unknown"}, false)(true); missing != 0 {
-		t.Errorf("%d terms are missing", missing)
-	}
-	w.Advance(time.Hour)
-	trends.CountTerms(t.Context(), []string{"doge"}, true)(true)
-	if all := w.Stored(t, "Trending"); len(all) != 2 {
-		t.Errorf("got %d trends, want 2", len(all))
-	}
-	item, got := trend(t, w, "doge")
-	if got.Translations != 1 || got.LookUps != 1 || got.Category != lingible.Meme || got.Term != "Doge" ||
-		got.Definition != "A dog" || got.Heat != 0 {
-		t.Errorf("got %+v", got)
-	}
-	for name, want := range map[string]types.AttributeValue{
-		"is_active":        &types.AttributeValueMemberS{Value: "true"},
-		"popularity_score": &types.AttributeValueMemberN{Value: "0"},
-		"first_seen":       &types.AttributeValueMemberS{Value: "2026-02-02T15:30:00.000Z"},
-		"last_updated":     &types.AttributeValueMemberS{Value: "2026-02-02T15:30:00.000Z"},
-		"ttl":              &types.AttributeValueMemberN{Value: fmt.Sprint(w.Read().Add(90 * 24 * time.Hour).Unix())},
-	} {
-		if fmt.Sprintf("%#v", item[name]) != fmt.Sprintf("%#v", want) {
-			t.Errorf("%s: got %#v, want %#v", name, item[name], want)
-		}
-	}
-	if _, phrase := trend(t, w, "no-cap"); phrase.Category != lingible.PhraseLike {
-		t.Errorf("got %+v", phrase)
-	}
-
-	// A run renews only what the language proposes.
-	w.Advance(time.Hour)
-	speaker.Proposed = []lingible.ProposedTrend{
-		{Term: "NO CAP", Definition: "Truly", Category: lingible.PhraseLike, Popularity: 80, Origin: "Atlanta",
-			Related: []string{"fr"}}, {Term: "?"}}
-	if run := must.Get(trends.ScoreTrends(t.Context()))(t); run != (service.TrendRun{Scored: 2, Proposed: 1}) {
-		t.Errorf("got %+v", run)
-	}
-	for slug, renewed := range map[string]time.Duration{"doge": time.Hour, "no-cap": 2 * time.Hour} {
-		item, _ := trend(t, w, slug)
-		want := fmt.Sprint(lingibletest.Began().Add(renewed + 90*24*time.Hour).Unix())
-		if got := item["ttl"].(*types.AttributeValueMemberN).Value; got != want {
-			t.Errorf("%s: got the end %s, want %s", slug, got, want)
-		}
-	}
-	// Nothing is stored while the table refuses it, and the number says so.
-	w.Tables.Recorder.Faults(func(schema.Action) error { return errors.New("refused") }, nil)
-	if missing := trends.CountTerms(t.Context(), []string{"doge", "no-cap", "unknown"}, false)(true); missing != 2 {
-		t.Errorf("%d terms are missing, want 2", missing)
-	}
 }
 
 // Uses that are counted while runs go on, several at once, are in the heat once each.
@@ -159,45 +100,6 @@ func TestScoreTrendConditions(t *testing.T) {
 	}
 	if all := w.Stored(t, "Trending"); len(all) != 1 {
 		t.Errorf("got %d trends, want 1", len(all))
-	}
-}
-
-// A term that is neither proposed nor used any more is no longer active; a language that fails leaves
-// the counts scored.
-func TestTrendsCool(t *testing.T) {
-	t.Parallel()
-	w := lingibletest.New(t)
-	trends, speaker := newTrends(w, lingible.Entry{Term: "flex"})
-	free := w.Caller("ann")
-	listed := func(activeOnly bool) (all string) {
-		t.Helper()
-		list := must.Get(trends.Trends(t.Context(), free, lingible.TrendQuery{ActiveOnly: activeOnly, Limit: 10}))(t)
-		for _, trend := range list {
-			all += fmt.Sprintf("%s %v %t ", trend.Term, trend.Popularity, trend.IsActive)
-		}
-		return all
-	}
-	trends.CountTerms(t.Context(), []string{"flex"}, false)(true)
-	if got := listed(true); got != "flex 0 true " {
-		t.Errorf("before the first run: got %q", got)
-	}
-	speaker.Proposed = []lingible.ProposedTrend{
-		{Term: "rizz", Definition: "Charm", Category: lingible.Slang, Popularity: 40}}
-	must.Get(trends.ScoreTrends(t.Context()))(t)
-	if got := listed(true); got != "rizz 40 true flex 2 true " {
-		t.Errorf("after a run: got %q", got)
-	}
-	w.Advance(8 * 24 * time.Hour)
-	trends.Language = failingLanguage{speaker}
-	if run := must.Get(trends.ScoreTrends(t.Context()))(t); run != (service.TrendRun{Scored: 2}) ||
-		!strings.Contains(w.Counted(), `"LanguageFailures":1,`) {
-		t.Errorf("got %+v, %s", run, w.Counted())
-	}
-	if got := listed(true); got != "" {
-		t.Errorf("a week later: got %q", got)
-	}
-	if got := listed(false); got != "flex 0.9 false rizz 0 false " {
-		t.Errorf("a week later, all: got %q", got)
 	}
 }
 
@@ -292,12 +194,6 @@ func checkShown(t *testing.T, exact []lingible.CountedTrend, query lingible.Tren
 	if !slices.Equal(scores, want[:min(query.Limit, len(want))]) {
 		t.Errorf("%+v: got %v, want %v", query, scores, want)
 	}
-}
-
-type failingLanguage struct{ service.Language }
-
-func (failingLanguage) Trends(context.Context, int) ([]lingible.ProposedTrend, error) {
-	return nil, lingibletest.Failure()
 }
 
 // Lists are in the order of popularity, ties in that of the terms. They have as many trends as the
