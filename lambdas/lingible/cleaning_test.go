@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
@@ -144,63 +140,6 @@ func TestCleanerDies(t *testing.T) {
 	if read, _, err := service.StoredSubmission(ctx, m.Service, lingible.Slug(shared.Term), shared.ID); err != nil ||
 		read.Upvotes != 0 {
 		t.Errorf("got %+v, %v", read, err)
-	}
-}
-
-// A vote that arrives while its submission is being deleted leaves nothing either, and a user who
-// has come back keeps what is new.
-func TestCleanerAmidOthers(t *testing.T) {
-	t.Parallel()
-	m := newModerated(t, 100)
-	ctx := t.Context()
-	shared := m.submitted("shared term")
-	must.OK(t, m.Validate(ctx, lingible.Slug(shared.Term), shared.ID))
-	m.leaves("leaver-01", shared, []service.Caller{m.Caller("voter 1")}, false, false)
-	voters := m.Stored(t, "Submissions")
-	var submission lingible.Submission
-	for _, item := range voters {
-		var read lingible.Submission
-		must.OK(t, attributevalue.UnmarshalMap(item, &read))
-		if read.UserID == "leaver-01" {
-			submission = read
-		}
-	}
-	var once sync.Once
-	voted := false
-	m.Tables.Recorder.Faults(func(operation schema.Action) error {
-		if operation == schema.DeleteItem {
-			// What is deleted at the same time waits, so that the submission is still there.
-			once.Do(func() {
-				_, err := m.Vote(ctx, m.Caller("voter 2"), submission.ID)
-				voted = err == nil
-			})
-		}
-		return nil
-	}, nil)
-	cleaner := m.cleaner()
-	complete, err := cleaner.CleanAccount(ctx, "leaver-01")
-	m.Tables.Recorder.Faults(nil, nil)
-	if err != nil || !complete || !voted || submission.ID == "" {
-		t.Errorf("got %t, %v; voted is %t", complete, err, voted)
-	}
-	if found := append(m.wrongVotes(), m.naming(submission.ID)...); len(found) > 0 {
-		t.Errorf("left are %v", found)
-	}
-	m.Advance(time.Hour)
-	back := m.Caller("leaver-01")
-	must.Get(m.Upgrade(ctx, back))(t)
-	before := m.naming("leaver-01")
-	if complete, err := cleaner.CleanAccount(ctx, "leaver-01"); err != nil || !complete {
-		t.Errorf("again: got %t, %v", complete, err)
-	}
-	if after := m.naming("leaver-01"); len(before) != 2 || !slices.Equal(before, after) {
-		t.Errorf("the user who has come back had %v, and has %v", before, after)
-	}
-	// Without time it is not complete, and nothing is lost.
-	m.leaves("leaver-02", shared, nil, false, false)
-	leaving := worldtest.Leaving(ctx, 2*time.Second)
-	if complete, err := cleaner.CleanAccount(leaving, "leaver-02"); err != nil || complete {
-		t.Errorf("without time: got %t, %v", complete, err)
 	}
 }
 

@@ -34,43 +34,21 @@ func TestGetTranslation(t *testing.T) {
 	}
 }
 
-// Idempotency keys and the counts of rate limits are items of the users' table, and a refusal is kept, too.
+// Idempotency keys and the counts of rate limits are items of the users' table. A refusal is kept, and work that fails
+// before it writes reads it.
 func TestGuards(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
-	limit := lingible.Platform().RateLimits[0]
-	for i := range 2 {
-		state, err := w.Limiter().CountRequest(t.Context(), limit, "ann", w.Read())
-		if err != nil || state.Remaining != limit.Requests-1-i {
-			t.Errorf("call %d: got %+v, %v", i, state, err)
-		}
-	}
+	must.Get(w.Limiter().CountRequest(t.Context(), lingible.Platform().RateLimits[0], "ann", w.Read()))(t)
 	keys := w.Keys()
-	keys.Clock = w.Read
-	begin := func() (*idempotency.Claim, *idempotency.Response) {
-		t.Helper()
-		claim, kept, err := keys.Begin(t.Context(), "ann", "a key", []byte("request"), time.Minute)
-		must.OK(t, err)
-		return claim, kept
-	}
-	claim, kept := begin()
-	if kept != nil {
-		t.Fatalf("got %+v", kept)
-	}
-	must.OK(t, keys.Settle(t.Context(), claim, idempotency.Response{Status: 409}))
-	if _, kept := begin(); kept == nil || kept.Status != 409 {
-		t.Errorf("got %+v", kept)
-	}
-	// Work that fails before it writes reads the key.
-	_, replayed, err := idempotency.Request{Keys: keys, Scope: "ann", Key: "a key", Content: []byte("request"),
+	claim, _, err := keys.Begin(t.Context(), "ann", "a key", []byte("request"), time.Minute)
+	must.OK(t, errors.Join(err, keys.Settle(t.Context(), claim, idempotency.Response{Status: 409})))
+	kept, isReplay, err := idempotency.Request{Keys: keys, Scope: "ann", Key: "a key", Content: []byte("request"),
 		Claim: idempotency.WithWrite}.Do(t.Context(), func(context.Context) (any, error) {
 		return nil, errors.New("failed")
 	})
-	if !replayed || err != nil {
-		t.Errorf("after work that fails: got %t, %v", replayed, err)
-	}
-	if items := w.Stored(t, "Users"); len(items) != 2 {
-		t.Errorf("got %v", items)
+	if items := w.Stored(t, "Users"); kept.Status != 409 || !isReplay || err != nil || len(items) != 2 {
+		t.Errorf("got %+v, %t, %v, and %v", kept, isReplay, err, items)
 	}
 }
 

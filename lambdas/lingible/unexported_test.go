@@ -8,8 +8,6 @@ import (
 
 // What operations do with the tables, for tests of what happens between a read and a write.
 var (
-	ReadUser         = (*Service).readUser
-	ReadUsage        = (*Service).readUsage
 	StoreTier        = (*Service).storeTier
 	StoreTranslation = (*Service).storeTranslation
 	StoredEntry      = (*Service).entry
