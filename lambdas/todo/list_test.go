@@ -127,56 +127,6 @@ func TestFiltersAndOrders(t *testing.T) {
 	}
 }
 
-// A task is overdue on the day after its due date, where the user is, unless it is
-// completed or cancelled.
-func TestOverdue(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.user(t, "ada")
-	for _, day := range []todo.Date{"", "2026-03-27", "2026-03-28", "2026-03-29", "2026-03-30"} {
-		for _, status := range todo.Statuses() {
-			w.task(t, "ada", todo.TaskBody{Title: string(day) + string(status), DueDate: day, Status: status})
-		}
-	}
-	for _, test := range []struct {
-		now   time.Time
-		zone  string
-		today todo.Date
-	}{
-		{time.Date(2026, 3, 28, 0, 0, 0, 0, time.UTC), "", "2026-03-28"},
-		{time.Date(2026, 3, 28, 23, 59, 59, 999_999_999, time.UTC), "", "2026-03-28"},
-		{time.Date(2026, 3, 29, 0, 0, 0, 0, time.UTC), "", "2026-03-29"},
-		{time.Date(2026, 3, 28, 22, 59, 59, 0, time.UTC), "Europe/Berlin", "2026-03-28"},
-		{time.Date(2026, 3, 28, 23, 0, 0, 0, time.UTC), "Europe/Berlin", "2026-03-29"},
-		// The night in which clocks go forward there.
-		{time.Date(2026, 3, 29, 21, 59, 59, 0, time.UTC), "Europe/Berlin", "2026-03-29"},
-		{time.Date(2026, 3, 29, 22, 0, 0, 0, time.UTC), "Europe/Berlin", "2026-03-30"},
-		{time.Date(2026, 3, 28, 9, 59, 59, 0, time.UTC), "Pacific/Kiritimati", "2026-03-28"},
-		{time.Date(2026, 3, 28, 10, 0, 0, 0, time.UTC), "Pacific/Kiritimati", "2026-03-29"},
-		{time.Date(2026, 3, 29, 10, 59, 59, 0, time.UTC), "Pacific/Pago_Pago", "2026-03-28"},
-	} {
-		w.MoveTo(test.now)
-		var want []string
-		for _, day := range []todo.Date{"2026-03-27", "2026-03-28", "2026-03-29"} {
-			if day < test.today {
-				want = append(want, string(day)+"pending", string(day)+"in_progress")
-			}
-		}
-		for _, sort := range []todo.Sort{todo.ByDefault, todo.ByCreation, todo.ByStatus} {
-			var got []string
-			for _, task := range w.list(t, "ada",
-				todo.TaskFilter{Overdue: todo.Yes, Timezone: test.zone, Sort: sort, Limit: 1}) {
-				got = append(got, task.Title)
-			}
-			slices.Sort(got)
-			slices.Sort(want)
-			if !slices.Equal(got, want) {
-				t.Errorf("%v in %q, by %q: got %v, want %v", test.now, test.zone, sort, got, want)
-			}
-		}
-	}
-}
-
 // A category is any text, also what looks like a key or an escape, and is found as
 // itself alone.
 func TestCategories(t *testing.T) {

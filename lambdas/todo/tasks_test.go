@@ -1,25 +1,15 @@
 package todo_test
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/todo"
 )
-
-func (w *world) changed(t testing.TB, id string, c todo.TaskChangeBody) string {
-	t.Helper()
-	must.Get(w.ChangeTask(t.Context(), "ada", id, c, 0))(t)
-	return id
-}
 
 // A change that changes nothing writes nothing.
 func TestNoChange(t *testing.T) {
@@ -80,21 +70,6 @@ func TestTaskIDsAreNotOverwritten(t *testing.T) {
 	w.check(t)
 }
 
-// A request that has ended writes nothing.
-func TestEndedRequests(t *testing.T) {
-	t.Parallel()
-	ctx, w := t.Context(), newWorld(t)
-	w.user(t, "ada")
-	task := w.task(t, "ada", todo.TaskBody{})
-	ended, cancel := context.WithCancel(ctx)
-	cancel()
-	is(t, w.DeleteTask(ended, "ada", task.ID, 0), context.Canceled)
-	is(t, second(w.UpdateUser(ended, "ada", todo.UserBody{Email: "b@example.com", Name: "b"})), context.Canceled)
-	if got, err := w.GetTask(ctx, "ada", task.ID); err != nil || got != task {
-		t.Errorf("got %+v, %v; want %+v", got, err, task)
-	}
-}
-
 // Ids of users that look like the keys of others' items do not reach those items.
 func TestUsersNamespaces(t *testing.T) {
 	t.Parallel()
@@ -138,7 +113,7 @@ func TestSetStatuses(t *testing.T) {
 	for i := range todo.MaxBulkTasks {
 		all = append(all, w.task(t, "ada", todo.TaskBody{Priority: todo.Priorities()[i%4]}).ID)
 	}
-	w.changed(t, all[3], todo.TaskChangeBody{Status: new(todo.Completed)})
+	must.Get(w.ChangeTask(ctx, "ada", all[3], todo.TaskChangeBody{Status: new(todo.Completed)}, 0))(t)
 	must.OK(t, w.DeleteTask(ctx, "ada", all[7], 0))
 	w.Recorder.Requests()
 	result := must.Get(w.SetStatuses(ctx, "ada", all, todo.InProgress))(t)
@@ -159,49 +134,6 @@ func TestSetStatuses(t *testing.T) {
 	}
 	if got := w.list(t, "ada", todo.TaskFilter{Status: todo.InProgress}); len(got) != 48 {
 		t.Errorf("%d tasks are in progress", len(got))
-	}
-	w.check(t)
-}
-
-// What is open and due before the day moves to it, in one write. A task that was completed, deleted or moved on
-// elsewhere stays as it is.
-func TestMoveOverdue(t *testing.T) {
-	t.Parallel()
-	ctx, w := t.Context(), newWorld(t)
-	w.user(t, "ada")
-	const day = "2026-03-28"
-	var all []string
-	for _, due := range []todo.Date{"2026-03-27", "2025-12-31", day, "2026-03-29", "", "2026-03-27", "2026-03-27",
-		"2026-03-27", day} {
-		all = append(all, w.task(t, "ada", todo.TaskBody{DueDate: due, Priority: todo.High}).ID)
-	}
-	w.changed(t, all[1], todo.TaskChangeBody{Status: new(todo.InProgress)})
-	w.changed(t, all[5], todo.TaskChangeBody{Status: new(todo.Completed)})
-	w.changed(t, all[6], todo.TaskChangeBody{Status: new(todo.Cancelled)})
-	must.OK(t, w.DeleteTask(ctx, "ada", all[7], 0))
-	w.changed(t, all[8], todo.TaskChangeBody{Status: new(todo.Completed)})
-	before := w.list(t, "ada", todo.TaskFilter{})
-	result := must.Get(w.MoveOverdue(ctx, "ada", all, day))(t)
-	if want := []string{all[0], all[1], all[2], all[8]}; !slices.Equal(result.Changed, want) {
-		t.Errorf("changed %q, want %q", result.Changed, want)
-	}
-	for _, at := range []int{3, 4, 5, 6} {
-		refused(t, result.Failed, all[at], todo.ErrTaskNotOverdue)
-	}
-	refused(t, result.Failed, all[7], todo.ErrTaskNotFound)
-	want := map[string]todo.Task{}
-	for _, task := range before {
-		if task.ID == all[0] || task.ID == all[1] {
-			task.DueDate, task.Version, task.UpdatedAt = day, task.Version+1, todo.At(w.Now())
-		}
-		want[task.ID] = task
-	}
-	got := map[string]todo.Task{}
-	for _, task := range w.list(t, "ada", todo.TaskFilter{}) {
-		got[task.ID] = task
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the tasks are other than wanted:\n%s", diff)
 	}
 	w.check(t)
 }

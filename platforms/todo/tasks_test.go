@@ -172,3 +172,27 @@ func TestTransitions(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
+
+// What is open and due before a day moves to it, and what is due on it stays. Nothing else is overdue.
+func TestMovedTo(t *testing.T) {
+	t.Parallel()
+	for _, status := range todo.Statuses() {
+		for _, due := range []todo.Date{"", "2025-12-31", "2026-03-27", "2026-03-28", "2026-03-29"} {
+			isOpen := status == todo.Pending || status == todo.InProgress
+			want := todo.Task{Status: status, DueDate: due, Version: 7}
+			got, err := want.MovedTo("2026-03-28", 3600)
+			switch {
+			case isOpen && due != "" && due < "2026-03-28":
+				want.DueDate, want.UpdatedAt, want.Version = "2026-03-28", 3600, 8
+			case due != "2026-03-28":
+				if !errors.Is(err, todo.ErrTaskNotOverdue) {
+					t.Errorf("%s, due %q: got %+v, %v", status, due, got, err)
+				}
+				continue
+			}
+			if err != nil || got != want {
+				t.Errorf("%s, due %q: got %+v, %v; want %+v", status, due, got, err, want)
+			}
+		}
+	}
+}
