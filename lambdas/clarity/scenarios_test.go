@@ -3,7 +3,6 @@ package clarity_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,16 +60,6 @@ func TestSeedScenarios(t *testing.T) {
 		if got, err := store.Scenario(ctx, want.ID); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%v, %s", err, cmp.Diff(want, got))
 		}
-	}
-	for difficulty, want := range map[clarity.Difficulty]int{"": len(initial) - 1, initial[3].Difficulty: 3} {
-		listed, err := store.Active(ctx, difficulty)
-		if err != nil || len(listed) != want ||
-			slices.ContainsFunc(listed, func(s clarity.Scenario) bool { return s.ID == changed.ID || !s.Active }) {
-			t.Errorf("%q: got %d scenarios, %v; want %d, all active", difficulty, len(listed), err, want)
-		}
-	}
-	if got, err := store.Scenario(ctx, "unknown"); !errors.Is(err, clarity.ErrScenarioNotFound) {
-		t.Errorf("unknown: got %+v, %v", got, err)
 	}
 }
 

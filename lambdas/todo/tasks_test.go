@@ -62,12 +62,6 @@ func TestTaskIDsAreNotOverwritten(t *testing.T) {
 	if got, err := w.GetTask(ctx, "ada", first.ID); err != nil || got != first {
 		t.Errorf("got %+v, %v; want %+v", got, err, first)
 	}
-	// The service takes another id.
-	w.Cancel(1, "ConditionalCheckFailed")
-	if third := w.task(t, "ada", todo.TaskBody{}); third.ID == first.ID {
-		t.Error("the same id again")
-	}
-	w.check(t)
 }
 
 // Ids of users that look like the keys of others' items do not reach those items.
@@ -120,8 +114,6 @@ func TestSetStatuses(t *testing.T) {
 	if len(result.Changed) != 48 || result.Changed[0] != all[0] || len(result.Failed) != 2 {
 		t.Errorf("changed %d, failed %v", len(result.Changed), result.Failed)
 	}
-	refused(t, result.Failed, all[3], todo.ErrTaskCompleted)
-	refused(t, result.Failed, all[7], todo.ErrTaskNotFound)
 	transactions := 0
 	for _, request := range w.Recorder.Requests() {
 		if request.Action == "TransactWriteItems" {

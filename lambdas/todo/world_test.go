@@ -3,7 +3,6 @@ package todo_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -82,14 +81,6 @@ func is(t testing.TB, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) || (want == nil) != (err == nil) {
 		t.Errorf("got error %v, want %v", err, want)
-	}
-}
-
-// refused fails the test unless a task stayed as it was, for that reason.
-func refused(t testing.TB, failed []todo.TaskFailure, id string, reason error) {
-	t.Helper()
-	if !slices.Contains(failed, todo.Refused(id, reason)) {
-		t.Errorf("got %+v, want %s refused: %v", failed, id, reason)
 	}
 }
 

@@ -48,8 +48,8 @@ func newWire(keys idempotency.Claims, log *slog.Logger) *kit.API {
 func TestWire(t *testing.T) {
 	t.Parallel()
 	failures := map[string]error{
-		"claim lost": idempotency.ErrClaimLost, "busy": retry.ErrBusy, "unanswered": retry.ErrUnanswered,
-		"stale": retry.ErrStale, "running": &idempotency.RunningError{Until: began().Add(1500 * time.Millisecond)},
+		"claim lost": idempotency.ErrClaimLost, "busy": retry.ErrBusy,
+		"running": &idempotency.RunningError{Until: began().Add(1500 * time.Millisecond)},
 	}
 	var stored http.Handler
 	var records func() []json.RawMessage
