@@ -3,7 +3,6 @@ package api_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +16,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
@@ -160,46 +158,5 @@ func TestLease(t *testing.T) {
 	w.Advance(time.Duration(after) * time.Second)
 	if last, attempt := ask(); last.Code != http.StatusCreated || attempt.Evaluation == nil {
 		t.Errorf("then: got %d %s", last.Code, last.Body)
-	}
-}
-
-// What earlier releases have stored is evaluated, in each way: they claimed the key of a request alone,
-// stored the attempt without a claim, and claimed the evaluation after that.
-func TestEarlierReleases(t *testing.T) {
-	t.Parallel()
-	w := claritytest.New(t)
-	api := w.API()
-	ask := func(lines ...string) clarity.Attempt {
-		answer, attempt := do(t, t.Context(), api, lines...)
-		if answer.Code >= 300 {
-			t.Errorf("%s: got %d %s", lines[0], answer.Code, answer.Body)
-		}
-		return attempt
-	}
-	for name, evaluate := range map[string]func(id string) clarity.Attempt{
-		"repeat":  func(string) clarity.Attempt { return ask("POST /attempts", "Idempotency-Key: repeat", made) },
-		"request": func(id string) clarity.Attempt { return ask("POST /attempts/" + id + "/evaluate") },
-		"schedule": func(id string) clarity.Attempt {
-			w.Advance(time.Minute)
-			if run, err := w.EvaluatePending(t.Context()); err != nil || run != (service.Run{Evaluated: 1}) {
-				t.Errorf("the schedule: got %+v, %v", run, err)
-			}
-			return ask("GET /attempts/" + id)
-		},
-	} {
-		// The attempt's id follows from the request, so the request is sent, and then taken back.
-		w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) {
-			return clarity.Judgement{}, errors.New("down")
-		})
-		id := ask("POST /attempts", "Idempotency-Key: "+name, made).ID
-		w.Judge.Says(nil)
-		w.Tables.Set(t, "Attempts", []any{id}, map[string]any{"evaluationTries": nil, "evaluationFailure": nil})
-		claim, _, err := service.Keys(w.DB).Begin(t.Context(), "ann", name, nil, idempotency.Deferred)
-		must.OK(t, err)
-		w.Tables.Set(t, "Guards", claim.Key(), map[string]any{"claim": "DEAD", "claimed_until": 0,
-			"http_status_code": nil, "response_data": nil})
-		if got := evaluate(id); got.ID != id || got.Evaluation == nil {
-			t.Errorf("%s: got %+v; want %s evaluated", name, got, id)
-		}
 	}
 }
