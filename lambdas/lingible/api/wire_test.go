@@ -34,8 +34,8 @@ type steady struct{}
 func (steady) Uint64() uint64 { return 0x9e3779b97f4a7c15 }
 
 // The answers of all routes, in the very bytes of the wire. The commands of the script: "stored" starts a platform with
-// its tables, "terms 9" one whose lexicon has term 1 to term 9, and "premium ann, bob" makes these premium users.
-// "hurried" leaves requests so little time that long work stops.
+// its tables, "within 9s" one whose requests may take so long, and "terms 9" one whose lexicon has term 1 to term 9.
+// "premium ann, bob" makes these premium users. "hurried" leaves requests so little time that long work stops.
 //
 // What has no route is a verb. "validate ID VERDICT" validates a submission. "revalidate VERDICT", "score PROPOSALS"
 // and "clean USER" are runs of these functions. A VERDICT is "valid 0.85 7 recommended", with confidence and usage, or
@@ -51,6 +51,7 @@ func TestWire(t *testing.T) {
 	var streams []func() []json.RawMessage
 	authors := 0
 	start := func(t *testing.T, command string) (http.Handler, *worldtest.World) {
+		var workTime time.Duration
 		switch what, argument, _ := strings.Cut(command, " "); what {
 		case "premium":
 			for user := range strings.SplitSeq(argument, ", ") {
@@ -61,13 +62,16 @@ func TestWire(t *testing.T) {
 			return http.HandlerFunc(func(a http.ResponseWriter, r *http.Request) {
 				handler.ServeHTTP(a, r.WithContext(worldtest.Leaving(r.Context(), 2*time.Second)))
 			}), nil
-		case "stored", "terms":
+		case "stored", "terms", "within":
 			w, authors = lingibletest.New(t), 0
 			log.Reset()
 			w.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 			w.Random, streams = steady{}, nil
 			for _, table := range []string{"Translations", "Submissions", "Users"} {
 				streams = append(streams, triggertest.Stream(t, lingible.Platform(), w.Tables, table))
+			}
+			if what == "within" {
+				workTime, argument = must.Get(time.ParseDuration(argument))(t), ""
 			}
 			know(t, w, argument)
 		default:
@@ -76,7 +80,7 @@ func TestWire(t *testing.T) {
 		keys := w.Keys()
 		keys.Clock = w.Read
 		handler = api.Handler(w.Service, httpapi.Config{Idempotency: httpapi.Idempotency{Keys: keys},
-			Limiter: w.Limiter(), WorkTime: 9 * time.Second, Log: slog.New(slog.DiscardHandler), Clock: w.Read})
+			Limiter: w.Limiter(), WorkTime: workTime, Log: slog.New(slog.DiscardHandler), Clock: w.Read})
 		return handler, w.World
 	}
 	validate := func(argument string) string { return validated(t, w, argument) }
