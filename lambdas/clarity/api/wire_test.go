@@ -51,7 +51,7 @@ func TestWire(t *testing.T) {
 			described(t).IsKept(t, r, w.(*httptest.ResponseRecorder))
 		}), w.World
 	}
-	schedule := func(string) string { return fmt.Sprintln(w.EvaluatePending(t.Context())) }
+	schedule := func(string) string { return fmt.Sprintf("%+v\n", must.Get(w.EvaluatePending(t.Context()))(t)) }
 	failures := map[string]error{
 		"nothing":   nil,
 		"throttled": &model.Error{Failure: model.Throttled, Err: errors.New("a secret")},
@@ -84,7 +84,7 @@ func TestWire(t *testing.T) {
 				}
 				if at, err := time.Parse(time.RFC3339Nano, next); err == nil {
 					w.MoveTo(at.Add(-time.Millisecond))
-					if early := schedule(""); early != fmt.Sprintln(service.Run{}, nil) {
+					if early := schedule(""); early != fmt.Sprintf("%+v\n", service.Run{}) {
 						t.Errorf("before %s: got %s", next, early)
 					}
 					w.MoveTo(at)
