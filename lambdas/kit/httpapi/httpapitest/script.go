@@ -357,7 +357,7 @@ func (n names) known(text string) string {
 				return each.value
 			}
 		}
-		return name
+		return strings.ReplaceAll(name, " ", "-") // a blank would end the path
 	})
 	return goldentest.Expand(text)
 }
