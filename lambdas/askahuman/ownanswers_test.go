@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-
 )
 
 // Any cursor of the right form gives a page of one's own answers, also one from before all of them, or of

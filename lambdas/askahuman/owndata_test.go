@@ -151,24 +151,6 @@ func TestDeletePerson(t *testing.T) {
 	}
 }
 
-// A clock that was set back has dated the last answer ahead: a deletion waits as long as after an answer of now, once.
-func TestDeleteAfterClockWasSetBack(t *testing.T) {
-	t.Parallel()
-	for _, ahead := range []time.Duration{5 * time.Second, time.Hour, 40 * 24 * time.Hour} {
-		p := newPlatform(t)
-		p.answer(t, person(0), text(p.ask(t, textAsk()).ID, "An answer."))
-		p.MoveTo(p.Now().Add(-ahead))
-		got := must.Get(p.people.DeletePerson(t.Context(), person(0)))(t)
-		if got != (askahuman.Deleted{Answers: 1, More: true, Wait: 10}) {
-			t.Errorf("%s ahead: got %+v", ahead, got)
-		}
-		p.MoveTo(p.Now().Add(settled))
-		if got := must.Get(p.people.DeletePerson(t.Context(), person(0)))(t); got != (askahuman.Deleted{}) {
-			t.Errorf("%s ahead: then got %+v", ahead, got)
-		}
-	}
-}
-
 // A deletion that dies at any of its writes is finished by its repeat.
 func TestDeletionDies(t *testing.T) {
 	t.Parallel()
@@ -267,40 +249,6 @@ func TestDeletionIsFinal(t *testing.T) {
 	if _, err := p.people.submitResponse(t.Context(), q, r, before); err == nil {
 		t.Error("an answer on the stats of before is stored")
 	}
-}
-
-// A block and the reset of a name outlive a deletion: the person can neither answer nor choose a name after it.
-func TestDeleteBlocked(t *testing.T) {
-	t.Parallel()
-	p, _ := knownPerson(t, 2)
-	operators := p.as(t, "moderationapi")
-	must.Get(p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Ann"}))(t)
-	must.OK(t, operators.ResetHandle(t.Context(), as("olga"), person(0), true))
-	must.OK(t, operators.BlockPerson(t.Context(), as("olga"), person(0), true))
-	for range 2 {
-		deleteAll(t, p.people, p, person(0))
-		if left := fmt.Sprint(linked(t, p, person(0))); left != "map[UserStats:1]" {
-			t.Errorf("the tables have %s; want the block alone", left)
-		}
-	}
-	kept := must.Get(p.people.PersonData(t.Context(), person(0), ""))(t)
-	if st := kept.Stats; st == nil || st.BlockedAt == (askahuman.PersonStats{}).BlockedAt ||
-		st.TotalPoints+st.TotalAnswers != 0 {
-		t.Errorf("kept %+v", kept.Stats)
-	}
-	if top := must.Get(p.people.top(t.Context(), askahuman.PeriodAllTime, "", 10))(t); len(top) != 1 {
-		t.Errorf("the leaderboard has %d people; want the other one", len(top))
-	}
-	q := p.ask(t, textAsk())
-	_, err := p.people.Answer(t.Context(), person(0), nil, text(q.ID, "An answer."))
-	wantError(t, err, askahuman.ErrBlocked)
-	must.OK(t, operators.BlockPerson(t.Context(), as("olga"), person(0), false))
-	deleteAll(t, p.people, p, person(0))
-	if receipt := p.answer(t, person(0), text(q.ID, "Anew.")); receipt.TotalPoints != receipt.PointsEarned {
-		t.Errorf("the person starts again with %+v", receipt)
-	}
-	_, err = p.people.ChooseHandle(t.Context(), person(0), askahuman.Handle{Handle: "Ann"})
-	wantError(t, err, askahuman.ErrHandleReset)
 }
 
 // A device that became another person's meanwhile stays theirs.

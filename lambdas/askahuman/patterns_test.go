@@ -33,11 +33,15 @@ func subscriptionFor(token string) askahuman.Subscription {
 }
 
 // The tests of the package cover the access patterns, but for those of the secrets of webhooks, which package webhooks
-// has.
+// has, and those of the functions of the API, which package api has.
 func TestMain(m *testing.M) {
+	covered := slices.DeleteFunc(askahuman.Platform().Database.AccessPatterns, func(p schema.AccessPattern) bool {
+		return !slices.ContainsFunc(p.Functions, func(f string) bool { return strings.HasSuffix(f, "api") })
+	})
 	database := askahuman.With(askahuman.Parts{AgentKeys: true, ShareOptions: true}).Database
 	database.AccessPatterns = slices.DeleteFunc(database.AccessPatterns, func(p schema.AccessPattern) bool {
-		return strings.HasSuffix(p.Name, "WebhookSecret")
+		return strings.HasSuffix(p.Name, "WebhookSecret") ||
+			slices.ContainsFunc(covered, func(c schema.AccessPattern) bool { return c.Name == p.Name })
 	})
 	os.Exit(dynamotest.Covering(m.Run, database)())
 }

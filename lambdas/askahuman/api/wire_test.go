@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
@@ -25,6 +27,15 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/schema/openapi"
 )
+
+// The tests of the package cover the access patterns of the functions of the API.
+func TestMain(m *testing.M) {
+	database := askahuman.Platform().Database
+	database.AccessPatterns = slices.DeleteFunc(database.AccessPatterns, func(p schema.AccessPattern) bool {
+		return !slices.ContainsFunc(p.Functions, func(f string) bool { return strings.HasSuffix(f, "api") })
+	})
+	os.Exit(dynamotest.Covering(m.Run, database)())
+}
 
 // The answers of every route, in the very bytes of the wire. The commands of the script: "new" starts a platform,
 // "quota N" one without limits of calls where an agent may have N questions open, "tokens" one whose agents have
