@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -192,24 +191,6 @@ func atOnce[T any](n int, f func(i int) T) []T {
 	close(begin)
 	group.Wait()
 	return results
-}
-
-// tally counts equal results, errors by the first of kinds that they are.
-func tally(t *testing.T, errs []error, kinds ...error) map[error]int {
-	t.Helper()
-	counts := map[error]int{}
-	for _, err := range errs {
-		i := slices.IndexFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
-		switch {
-		case err == nil:
-			counts[nil]++
-		case i >= 0:
-			counts[kinds[i]]++
-		default:
-			t.Errorf("unexpected error: %v", err)
-		}
-	}
-	return counts
 }
 
 func TestCancelled(t *testing.T) {

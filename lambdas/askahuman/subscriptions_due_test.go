@@ -259,9 +259,10 @@ func TestChangeSubscriptionRace(t *testing.T) {
 		_, err := s.people.changeSubscription(t.Context(), subscriptions[i].ID, "wanted by all", 0, ten)
 		return err
 	})
-	counts := tally(t, errs, askahuman.ErrSubscriptionNotFound)
-	if counts[nil] == 0 {
-		t.Error("no subscription got the token")
+	refused := slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	other := func(err error) bool { return !errors.Is(err, askahuman.ErrSubscriptionNotFound) }
+	if len(refused) == devices || slices.ContainsFunc(refused, other) {
+		t.Errorf("%d of %d got the token, the others %v", devices-len(refused), devices, refused)
 	}
 	holders := 0
 	for _, subscription := range due(t, s, ten) {
