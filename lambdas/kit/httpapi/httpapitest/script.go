@@ -47,7 +47,7 @@ import (
 //	! conflict                    another transaction cancels the next one
 //	! lost                        the answer to the next write is lost
 //	! killed 3                    the process dies after three requests to DynamoDB
-//	! meanwhile 3 GET /x as ann   this comes after three requests to DynamoDB: a request, its body after " > ", or a verb
+//	! meanwhile 3 GET /x as ann   after three requests to DynamoDB this one is made, or a verb; a body follows " > "
 //	! stored TABLE KEY            the items whose key, its values joined by a blank, is KEY or begins with "KEY "
 //	! events                      a verb of Verbs, answered with its lines, sorted
 //
