@@ -40,9 +40,8 @@ func TestMain(m *testing.M) {
 // The answers of every route, in the very bytes of the wire. The commands of the script: "new" starts a platform,
 // "quota N" one without limits of calls where an agent may have N questions open, "tokens" one whose agents have
 // tokens, "keys" one whose agents have keys, "without PART" one that leaves a part out, and "fails NAME" one whose
-// tables fail with that error. Each answer of the first two kinds is as the document says, no log has a fingerprint or
-// a secret, and "metrics" are what it has counted, by who called, and "sent" the webhooks
-// that it has queued.
+// tables fail with that error. Each answer of the first two kinds is as the document says, and no log has a fingerprint
+// or a secret. "metrics" are what was counted, by who called, and "sent" the webhooks that were queued.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	failures := map[string]error{
