@@ -11,12 +11,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema/wire"
 )
 
-// Ask stores a question and returns it. Package httpapi has judged the ask. It returns an [*validate.Error] if no
-// webhook can go where the ask says, [askahuman.ErrQuotaExceeded] or [askahuman.ErrBlocked].
+// Ask stores a question and returns it. Package httpapi has judged the ask, and [Service.CheckAsk] its webhook. It
+// returns [askahuman.ErrQuotaExceeded] or [askahuman.ErrBlocked].
 func (s *Service) Ask(ctx context.Context, agentID string, ask askahuman.Ask) (askahuman.Question, error) {
-	if err := s.CheckAsk(ask); err != nil {
-		return askahuman.Question{}, err
-	}
 	question := ask.WithDefaults().Question(agentID, s.Clock.Now())
 	if err := s.createQuestion(ctx, question); err != nil {
 		return askahuman.Question{}, wrap(err, "create question")
