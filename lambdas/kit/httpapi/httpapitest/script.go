@@ -57,7 +57,7 @@ import (
 //
 // The file has <id 1>, <cursor 1>, <handed 1> and so on for the random UUIDs, ids of webhooks and what is signed
 // (next_cursor or nextToken, handed) in answers, in the order of first appearance after a command. Requests and verbs
-// name them likewise. In a request <x*300> is 300 times x.
+// use these names, too. In a request, <x*300> stands for 300 times x.
 type Script struct {
 	// Start carries out a command. It returns the handler of the next requests, and the world whose clock and tables
 	// the verbs change; nil: the world stays.
@@ -68,7 +68,8 @@ type Script struct {
 	// Key is the name of a header that each write has with a value of its own, if the file gives none. A header without
 	// a value is not sent.
 	Key string
-	// Verbs have further verbs. Each gets what follows it, and returns the lines of its answer; "": it has none.
+	// Verbs are further verbs by their names. A verb gets the text after its name. It returns the lines of its answer,
+	// or "" if it has none.
 	Verbs map[string]func(argument string) (lines string)
 }
 
@@ -123,7 +124,8 @@ func (r *running) block(block string) {
 			r.after.WriteString(r.atOnce(request))
 		} else {
 			answer := r.answer(request, fmt.Sprint("request ", r.requests))
-			r.after.WriteString(r.names.masked(r.meanwhile + answer))
+			r.lines(r.meanwhile)
+			r.after.WriteString(r.names.masked(answer))
 		}
 		r.times = 0
 		r.heal()
@@ -156,7 +158,7 @@ func (r *running) verb(text string) {
 		r.lines(r.stored(argument))
 	case own != nil:
 		text := own(argument)
-		r.lines(text + "\n" + strings.TrimPrefix(r.meanwhile, "< "))
+		r.lines(text + "\n" + r.meanwhile)
 		r.heal()
 	case noNumber == nil && r.world != nil && r.world.Fault(verb, n):
 		r.faults = n
@@ -196,7 +198,7 @@ func (r *running) between(argument string) {
 		} else {
 			answer = r.answer(request, "meanwhile "+text)[len("< "):][:3]
 		}
-		r.meanwhile = "< meanwhile " + answer + "\n"
+		r.meanwhile = "meanwhile " + answer
 	})
 }
 
