@@ -630,10 +630,8 @@ func TestRewards(t *testing.T) {
 	}
 }
 
-// A late answer is marked for ten minutes, and leaves what tells days apart as it was. Who has none before begins
-// with it.
-// A late answer earns points for a minute after the end, be it closed or its deadline, if the question was handed to the
-// person before the request that ended it was done.
+// A late answer earns points for a minute after the question was closed or had its deadline. The question must have
+// been handed to the person before the request that ended it was done.
 func TestRewardedLate(t *testing.T) {
 	t.Parallel()
 	const never = -1
@@ -664,6 +662,8 @@ func TestRewardedLate(t *testing.T) {
 	}
 }
 
+// A late answer is marked for ten minutes, and leaves what tells days apart as it was. Who has none before begins
+// with it.
 func TestAwardLate(t *testing.T) {
 	t.Parallel()
 	before := Stats{Late: map[string]time.Time{"recent": noon.Add(time.Millisecond - keepLate),

@@ -28,12 +28,13 @@ import (
 )
 
 // The answers of every route, in the very bytes of the wire, and as the document says. The commands of the script:
-// "stored" starts a platform with its tables, and "limit N" one that allows so many evaluations a day.
+// "stored" starts a platform with its tables, and "limit N" one that allows a user N evaluations a day.
 //
 // "judge" sets what the evaluator says from now on: "good", scores, or how it fails. "asked" is how often it was asked.
-// "schedule" is a run of the evaluator's schedule, and "due N" are N of them, each when the next attempt is due. Each
-// finds nothing a millisecond before. "scenario" lets the bridge be "gone" or "changed". "profiles" adds those of
-// all attempts and has the attempts of new ones, "events" are what all changes publish, and "metrics" what is counted.
+// "schedule" is a run of the evaluator's schedule, and "due N" are N runs, each when the next attempt is due. A run
+// finds nothing a millisecond earlier. "scenario gone" removes the scenario of the bridge, and "scenario changed"
+// replaces it. "profiles" adds the profiles of all attempts, and lists the attempts whose profiles are new. "events"
+// are what all changes publish, and "metrics" what is counted.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	var w *claritytest.World

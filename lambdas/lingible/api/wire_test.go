@@ -28,7 +28,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 )
 
-// steady is a source that says the same each time: options are in the same order.
+// steady is a source of random numbers that returns the same one each time. Options then have a fixed order.
 type steady struct{}
 
 func (steady) Uint64() uint64 { return 0x9e3779b97f4a7c15 }
@@ -40,8 +40,8 @@ func (steady) Uint64() uint64 { return 0x9e3779b97f4a7c15 }
 // What has no route is a verb. "validate ID VERDICT" validates a submission. "revalidate VERDICT", "score PROPOSALS"
 // and "clean USER" are runs of these functions. A VERDICT is "valid 0.85 7 recommended", with confidence and usage, or
 // "invalid", or "fail" for a language that fails. "submit TERM as USER judged VERDICT" submits a term, and validates
-// it; without USER, as an author of its own. "asked 9 USER" asks a user so many questions of the quiz, answers them,
-// and returns the quiz. "set TABLE KEY ATTRIBUTES" sets attributes of an item. "events" are what changes have
+// it. Without USER, the term has an author of its own. "asked 9 USER" asks a user nine questions of the quiz, answers
+// them, and returns the quiz. "set TABLE KEY ATTRIBUTES" sets attributes of an item. "events" are what changes have
 // published, "metrics" what was counted, and "warnings" what was logged.
 func TestWire(t *testing.T) {
 	t.Parallel()
@@ -160,7 +160,7 @@ func (failing) Trends(context.Context, int) ([]lingible.ProposedTrend, error) {
 	return nil, lingibletest.Failure()
 }
 
-// know gives a world a lexicon of so many terms, which the quiz may ask about.
+// know adds that many terms to the lexicon of a world. The quiz may ask about each of them.
 func know(t *testing.T, w *lingibletest.World, number string) {
 	var entries []lingible.Entry
 	for i := range must.Get(strconv.Atoi(cmp.Or(number, "0")))(t) {
@@ -168,6 +168,8 @@ func know(t *testing.T, w *lingibletest.World, number string) {
 		entries = append(entries, lingible.Entry{Term: term, Gloss: "What " + term + " means",
 			Examples: []string{"It is " + term + "."}, IsQuizEligible: true, QuizCategory: lingible.Praise,
 			Confidence: 0.9, Momentum: 1})
+	}
+	if len(entries) > 0 {
 		must.Get(w.AddWrongAnswers(t.Context(), lingible.Praise, []string{"Wrong 1", "Wrong 2", "Wrong 3"}))(t)
 	}
 	w.Know(entries...)
