@@ -44,6 +44,36 @@ func TestMain(m *testing.M) {
 // or a secret. "metrics" are what was counted, by who called, and "sent" the webhooks that were queued.
 func TestWire(t *testing.T) {
 	t.Parallel()
+	all := answered{counted: map[string]string{}, refused: map[string]bool{}}
+	httpapitest.Run(t, "testdata/wire.txt", all.script, func() {
+		for who, function := range map[string]string{"agent": "agentapi", "human": "humanapi",
+			"operator": "moderationapi"} {
+			metricstest.Complete(t, all.counted[who], schema.MetricsOf(function, askahuman.Platform().Metrics))
+		}
+		free := []string{"listQuestions", "readQuestion", "closeQuestion"} // of blocked agents
+		for _, route := range askahuman.Platform().Routes {
+			if route.Caller == askahuman.CallerAgent && !route.OutsideAPI && !slices.Contains(free, route.ID) &&
+				!all.refused[route.ID+" BLOCKED"] {
+				t.Errorf("the script does not say that %s refuses a blocked agent", route.ID)
+			}
+			if route.Caller == askahuman.CallerOperator && route.Method == http.MethodPut &&
+				!all.refused[route.ID+" DECIDED_MEANWHILE"] {
+				t.Errorf("the script does not say what %s answers after the decision of another operator", route.ID)
+			}
+		}
+	})
+}
+
+// answered is what the requests of all sections counted, by who called, and the operations that they had refused, each
+// with the code of its error.
+type answered struct {
+	mu      sync.Mutex
+	counted map[string]string
+	refused map[string]bool
+}
+
+// script is a platform as [TestWire] describes it.
+func (a *answered) script(t *testing.T) httpapitest.Script {
 	failures := map[string]error{
 		"unknown": errors.New("table aah-questions has a secret"), "quota": askahuman.ErrQuotaExceeded,
 		"running":    &idempotency.RunningError{Until: began().Add(time.Minute)},
@@ -51,16 +81,14 @@ func TestWire(t *testing.T) {
 		"unanswered": retry.ErrUnanswered,
 	}
 	var p *platform
-	all := map[string]string{}
-	refused := map[string]bool{} // by operation and code
 	as := func(r *http.Request, caller string) bool { return p.as(r, caller) }
-	httpapitest.Script{As: as, Start: func(t *testing.T, command string) (http.Handler, *worldtest.World) {
+	return httpapitest.Script{As: as, Start: func(command string) (http.Handler, *worldtest.World) {
 		what, argument, _ := strings.Cut(command, " ")
 		err, known := failures[argument]
 		switch {
 		case what == "new":
 			p = newPlatform(t)
-			return described(t, p, all, refused), p.world
+			return a.described(t, p), p.world
 		case what == "tokens":
 			p = newPlatform(t, withTokens)
 		case what == "keys":
@@ -77,7 +105,7 @@ func TestWire(t *testing.T) {
 			rules := askahuman.DefaultRules()
 			rules.OpenQuestions = must.Get(strconv.Atoi(argument))(t)
 			p = newPlatform(t, unlimited, func(p *platform) { p.service.Rules, p.agentAPI.Rules = &rules, &rules })
-			return described(t, p, all, refused), p.world
+			return a.described(t, p), p.world
 		case what == "fails" && known:
 			p = newPlatform(t, unlimited)
 			p.world.Recorder.Faults(func(schema.Action) error { return fmt.Errorf("doing it: %w", err) }, nil)
@@ -93,22 +121,7 @@ func TestWire(t *testing.T) {
 		}
 		return lines
 	}, "sent": func(string) string { return cmp.Or(strings.Join(p.sent.bodies, "\n"), "nothing") },
-	}}.Run(t, "testdata/wire.txt")
-	for who, function := range map[string]string{"agent": "agentapi", "human": "humanapi",
-		"operator": "moderationapi"} {
-		metricstest.Complete(t, all[who], schema.MetricsOf(function, askahuman.Platform().Metrics))
-	}
-	free := []string{"listQuestions", "readQuestion", "closeQuestion"} // of blocked agents
-	for _, route := range askahuman.Platform().Routes {
-		if route.Caller == askahuman.CallerAgent && !route.OutsideAPI && !slices.Contains(free, route.ID) &&
-			!refused[route.ID+" BLOCKED"] {
-			t.Errorf("the script does not say that %s refuses a blocked agent", route.ID)
-		}
-		if route.Caller == askahuman.CallerOperator && route.Method == http.MethodPut &&
-			!refused[route.ID+" DECIDED_MEANWHILE"] {
-			t.Errorf("the script does not say what %s answers after the decision of another operator", route.ID)
-		}
-	}
+	}}
 }
 
 // as gives a request its caller: a person shows a fingerprint, an open agent an id, and the others a token.
@@ -124,9 +137,8 @@ func (p *platform) as(r *http.Request, caller string) bool {
 	return true
 }
 
-// described is the platform, each of whose answers is checked by the document and whose log by what was sent. It adds
-// what requests count to all, and the operation with the code of an error to refused.
-func described(t *testing.T, p *platform, all map[string]string, refused map[string]bool) http.Handler {
+// described is the platform, each of whose answers is checked by the document and whose log by what was sent.
+func (a *answered) described(t *testing.T, p *platform) http.Handler {
 	document := openDocument(t)
 	code := regexp.MustCompile(`^{"error":{"code":"(\w+)"`)
 	fields := strings.NewReplacer(`"level":`, "")
@@ -143,14 +155,16 @@ func described(t *testing.T, p *platform, all map[string]string, refused map[str
 				t.Errorf("after %s %s the log has %q: %s", r.Method, r.URL, secret, &p.log)
 			}
 		}
-		operation, _ := document.Operation(r)
-		if of := code.FindStringSubmatch(w.(*httptest.ResponseRecorder).Body.String()); of != nil {
-			refused[operation.OperationID+" "+of[1]] = true
-		}
 		who, _, _ := strings.Cut(r.URL.Path[1:], "/")
 		p.counted[who] += p.metrics.String()
-		all[who] += p.metrics.String()
+		operation, _ := document.Operation(r)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.counted[who] += p.metrics.String()
 		p.metrics.Reset()
+		if of := code.FindStringSubmatch(w.(*httptest.ResponseRecorder).Body.String()); of != nil {
+			a.refused[operation.OperationID+" "+of[1]] = true
+		}
 	})
 }
 

@@ -37,9 +37,14 @@ import (
 // are what all changes publish, and "metrics" what is counted.
 func TestWire(t *testing.T) {
 	t.Parallel()
+	httpapitest.Run(t, "testdata/wire.txt", script, nil)
+}
+
+// script is a platform as [TestWire] describes it.
+func script(t *testing.T) httpapitest.Script {
 	var w *claritytest.World
 	var attempts, profiles func() []json.RawMessage
-	start := func(t *testing.T, command string) (http.Handler, *worldtest.World) {
+	start := func(command string) (http.Handler, *worldtest.World) {
 		w = claritytest.New(t)
 		if _, err := fmt.Sscanf(command, "limit %d", &w.EvaluationsPerDay); err != nil && command != "stored" {
 			t.Fatalf("there is no command %s", command)
@@ -60,7 +65,7 @@ func TestWire(t *testing.T) {
 		"slow":      fmt.Errorf("asking: %w", context.DeadlineExceeded),
 		"down":      errors.New("no such host"),
 	}
-	httpapitest.Script{Start: start, Verbs: map[string]func(string) string{
+	return httpapitest.Script{Start: start, Verbs: map[string]func(string) string{
 		"judge": func(says string) string {
 			judgement := claritytest.Good()
 			for i, score := range strings.Fields(says) {
@@ -129,5 +134,5 @@ func TestWire(t *testing.T) {
 			}
 			return lines
 		},
-	}}.Run(t, "testdata/wire.txt")
+	}}
 }

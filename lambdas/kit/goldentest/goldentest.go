@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,10 +32,51 @@ func Check(t testing.TB, file string, want []byte) {
 		must.OK(t, err)
 		return
 	}
-	got := must.Get(os.ReadFile(file))(t)
-	if diff := cmp.Diff(strings.Split(string(got), "\n"), strings.Split(string(want), "\n")); diff != "" {
+	compare(t, file, string(must.Get(os.ReadFile(file))(t)), string(want))
+}
+
+func compare(t testing.TB, file, got, want string) {
+	t.Helper()
+	if diff := cmp.Diff(strings.Split(got, "\n"), strings.Split(want, "\n")); diff != "" {
 		t.Errorf("%s is not what the test makes: run it with -update (- file, + test):\n%s", file, diff)
 	}
+}
+
+// Sections checks the sections of a file, each in a test of its own, side by side. A section begins with a line
+// "## Heading", and the part of the heading before its first comma, colon or full stop names the test. want returns
+// what the section has to be. With the flag -update, Sections writes the sections that ran into the file. Afterwards,
+// if all of them ran, it calls complete, unless that is nil.
+func Sections(t *testing.T, file string, want func(t *testing.T, section string) string, complete func()) {
+	t.Helper()
+	const mark = "\n\n## "
+	text := "\n\n" + strings.TrimRight(string(must.Get(os.ReadFile(file))(t)), "\n")
+	before, sections, _ := strings.Cut(text, mark)
+	if strings.TrimSpace(before) != "" || sections == "" {
+		t.Fatalf("%s does not begin with the heading of a section", file)
+	}
+	all := strings.Split(sections, mark)
+	var ran atomic.Int32
+	for i, section := range all {
+		name, _, _ := strings.Cut(section, "\n")
+		t.Run(name[:strings.IndexAny(name+".", ",.:")], func(t *testing.T) {
+			t.Parallel()
+			made := strings.TrimRight(want(t, "## "+section), "\n")
+			ran.Add(1)
+			if Update() {
+				all[i] = strings.TrimPrefix(made, "## ")
+				return
+			}
+			compare(t, file, "## "+section, made)
+		})
+	}
+	t.Cleanup(func() {
+		if Update() {
+			Check(t, file, []byte("## "+strings.Join(all, mark)+"\n"))
+		}
+		if complete != nil && int(ran.Load()) == len(all) {
+			complete()
+		}
+	})
 }
 
 var repeated = regexp.MustCompile(`<(.)\*([0-9]+)>`)

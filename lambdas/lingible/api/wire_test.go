@@ -45,12 +45,17 @@ func (steady) Uint64() uint64 { return 0x9e3779b97f4a7c15 }
 // published, "metrics" what was counted, and "warnings" what was logged.
 func TestWire(t *testing.T) {
 	t.Parallel()
+	httpapitest.Run(t, "testdata/wire.txt", script, nil)
+}
+
+// script is a platform as [TestWire] describes it.
+func script(t *testing.T) httpapitest.Script {
 	var w *lingibletest.World
 	var handler http.Handler
 	var log bytes.Buffer
 	var streams []func() []json.RawMessage
 	authors := 0
-	start := func(t *testing.T, command string) (http.Handler, *worldtest.World) {
+	start := func(command string) (http.Handler, *worldtest.World) {
 		var workTime time.Duration
 		switch what, argument, _ := strings.Cut(command, " "); what {
 		case "premium":
@@ -84,7 +89,7 @@ func TestWire(t *testing.T) {
 		return handler, w.World
 	}
 	validate := func(argument string) string { return validated(t, w, argument) }
-	httpapitest.Script{Start: start, Verbs: map[string]func(string) string{
+	return httpapitest.Script{Start: start, Verbs: map[string]func(string) string{
 		"validate": validate,
 		"submit": func(argument string) string {
 			text, verdict, isJudged := strings.Cut(argument, " judged ")
@@ -150,7 +155,7 @@ func TestWire(t *testing.T) {
 			return string(must.Get(json.Marshal(metricstest.Sums(t, w.Counted())))(t))
 		},
 		"warnings": func(string) string { return cmp.Or(log.String(), "none") },
-	}}.Run(t, "testdata/wire.txt")
+	}}
 }
 
 // failing is a language that proposes nothing.

@@ -47,6 +47,11 @@ func newWire(keys idempotency.Claims, log *slog.Logger) *kit.API {
 // time if "hurried" follows.
 func TestWire(t *testing.T) {
 	t.Parallel()
+	httpapitest.Run(t, "testdata/wire.txt", script, nil)
+}
+
+// script is a platform as [TestWire] describes it.
+func script(t *testing.T) httpapitest.Script {
 	failures := map[string]error{
 		"claim lost": idempotency.ErrClaimLost, "busy": retry.ErrBusy,
 		"running": &idempotency.RunningError{Until: began().Add(1500 * time.Millisecond)},
@@ -55,7 +60,7 @@ func TestWire(t *testing.T) {
 	var records func() []json.RawMessage
 	var metrics bytes.Buffer
 	var eraser *service.Service
-	start := func(t *testing.T, command string) (http.Handler, *worldtest.World) {
+	start := func(command string) (http.Handler, *worldtest.World) {
 		what, argument, _ := strings.Cut(command, " ")
 		err, known := failures[argument]
 		switch {
@@ -101,7 +106,7 @@ func TestWire(t *testing.T) {
 		t.Fatalf("there is no command %s", command)
 		return nil, nil
 	}
-	httpapitest.Script{Key: schema.KeyHeader, Start: start, Verbs: map[string]func(string) string{
+	return httpapitest.Script{Key: schema.KeyHeader, Start: start, Verbs: map[string]func(string) string{
 		"erase": func(hurried string) (lines string) {
 			ctx := t.Context()
 			if hurried != "" {
@@ -128,7 +133,7 @@ func TestWire(t *testing.T) {
 			}
 			return lines
 		},
-	}}.Run(t, "testdata/wire.txt")
+	}}
 }
 
 func TestDocumentBytes(t *testing.T) {

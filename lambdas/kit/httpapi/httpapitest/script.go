@@ -8,7 +8,6 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -23,10 +22,15 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/worldtest"
 )
 
-// Script is a platform that a file makes requests of, one after the other. The answers are compared with the file's,
-// byte for byte: status, headers and body. The flag -update writes the answers into the file instead.
+// Script is a platform that a section of a file makes requests of, one after the other. The answers are compared with
+// the file's, byte for byte: status, headers and body. The flag -update writes the answers into the file instead.
 //
-// A case is a few lines:
+// A section is a test of its own and runs beside the others. It begins with its heading, and with a command that starts
+// a platform. A case is a few lines:
+//
+//	## Tasks that change
+//
+//	! stored
 //
 //	! advance 1m
 //
@@ -61,7 +65,7 @@ import (
 type Script struct {
 	// Start carries out a command. It returns the handler of the next requests, and the world whose clock and tables
 	// the verbs change; nil: the world stays.
-	Start func(t *testing.T, command string) (http.Handler, *worldtest.World)
+	Start func(command string) (http.Handler, *worldtest.World)
 	// As gives a request its caller, if it reports so. Otherwise, and if it is nil, the caller is the subject of a
 	// verified token.
 	As func(r *http.Request, caller string) bool
@@ -73,16 +77,17 @@ type Script struct {
 	Verbs map[string]func(argument string) (lines string)
 }
 
-// Run makes the requests of a file.
-func (s Script) Run(t *testing.T, file string) {
+// Run makes the requests of the sections of a file. script returns the platform of a section, in the section's test.
+// complete is called after all sections, if all ran; nil: nothing is.
+func Run(t *testing.T, file string, script func(t *testing.T) Script, complete func()) {
 	t.Helper()
-	before := must.Get(os.ReadFile(file))(t)
-	r := running{Script: s, t: t}
-	for block := range strings.SplitSeq(strings.TrimRight(string(before), "\n"), "\n\n") {
-		r.block(block)
-	}
-	got := strings.TrimRight(r.after.String(), "\n") + "\n"
-	goldentest.Check(t, file, []byte(got))
+	goldentest.Sections(t, file, func(t *testing.T, section string) string {
+		r := running{Script: script(t), t: t}
+		for block := range strings.SplitSeq(section, "\n\n") {
+			r.block(block)
+		}
+		return r.after.String()
+	}, complete)
 }
 
 // always is a number of faults that no request comes to.
@@ -163,7 +168,7 @@ func (r *running) verb(text string) {
 	case noNumber == nil && r.world != nil && r.world.Fault(verb, n):
 		r.faults = n
 	default:
-		handler, world := r.Start(r.t, text)
+		handler, world := r.Start(text)
 		r.handler, r.world, r.names = handler, cmp.Or(world, r.world), nil
 	}
 	if err != nil {
