@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -57,10 +58,11 @@ func TestCases(t *testing.T) {
 				base = must.Get(os.ReadFile(filepath.Join("testdata", string(base))))(t)
 			}
 			var written strings.Builder
+			all := templates{}
 			noted := bytes.Contains(archive.Files[1].Data, []byte("\n  note "))
 			for _, c := range scenarios(string(archive.Files[1].Data)) {
 				t.Run(c.name, func(t *testing.T) {
-					found := c.run(t, base, noted)
+					found := c.run(t, base, all, noted)
 					fmt.Fprintf(&written, "%s: %s\n", c.name, strings.Join(append(c.changes, found...), "\n  "))
 					if diff := cmp.Diff(c.states, found); diff != "" && !goldentest.Update() {
 						t.Errorf("findings (-stated +found):\n%s", diff)
@@ -96,7 +98,7 @@ func scenarios(text string) (all []scenario) {
 
 // run returns the findings of a case, with why and the steps if the case states any, and with the notes if they are
 // noted.
-func (c scenario) run(t *testing.T, base []byte, noted bool) (found []string) {
+func (c scenario) run(t *testing.T, base []byte, all templates, noted bool) (found []string) {
 	t.Helper()
 	var deployed, proposed any
 	for _, side := range []*any{&deployed, &proposed} {
@@ -106,23 +108,18 @@ func (c scenario) run(t *testing.T, base []byte, noted bool) (found []string) {
 		before, after, path := parseChange(t, change)
 		deployed, proposed = put(deployed, path, before), put(proposed, path, after)
 	}
-	from, to := parseObject(t, deployed), parseObject(t, proposed)
-	for _, template := range []*check.Template{from, to} {
-		if got := check.Compare(template, template, here); len(got) != 0 {
-			t.Errorf("a template and itself: got %+v", got)
-		}
-	}
+	from, to := all.of(t, deployed), all.of(t, proposed)
 	states := func(begins string) bool {
 		return slices.ContainsFunc(c.states, func(line string) bool { return strings.HasPrefix(line, begins) })
 	}
 	findings, notes := check.CompareWithNotes(from, to, here)
-	back := check.Compare(to, from, here)
+	back := sync.OnceValue(func() []check.Change { return check.Compare(to, from, here) })
 	for _, f := range findings {
 		if f.Got == "" || f.Why == "" || f.By == "" || len(f.Steps) == 0 {
 			t.Errorf("incomplete: %+v", f)
 		}
 		ways := ""
-		if f.Severity == check.Warning && slices.ContainsFunc(back, func(b check.Change) bool { return b.ID == f.ID }) {
+		if f.Severity == check.Warning && slices.ContainsFunc(back(), func(b check.Change) bool { return b.ID == f.ID }) {
 			ways = " both ways"
 		}
 		found = append(found, fmt.Sprintf("%s %s%s: %s", f.Severity, f.ID, ways, f.Got))
@@ -143,10 +140,20 @@ func (c scenario) run(t *testing.T, base []byte, noted bool) (found []string) {
 	return found
 }
 
-func parseObject(t *testing.T, template any) *check.Template {
+// templates are those of an archive, by their text. Most cases share one: the base.
+type templates map[string]*check.Template
+
+// of returns the template of an object. One that is new has no finding beside itself.
+func (all templates) of(t *testing.T, object any) *check.Template {
 	t.Helper()
-	text := must.Get(json.Marshal(template))(t)
-	return parse(t, string(text))
+	text := string(must.Get(json.Marshal(object))(t))
+	if all[text] == nil {
+		all[text] = parse(t, text)
+		if got := check.Compare(all[text], all[text], here); len(got) != 0 {
+			t.Errorf("a template and itself: got %+v", got)
+		}
+	}
+	return all[text]
 }
 
 // nothing takes a value away, and unchanged leaves it as the base has it.

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/goldentest"
@@ -65,15 +66,24 @@ var unsupported = regexp.MustCompile(
 
 func readDatabase(t *testing.T) awsDatabase {
 	t.Helper()
-	file, err := os.Open("../node_modules/aws-cdk/db.json.gz")
+	database, err := database()
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skip("the CDK command is not installed: make node_modules")
 	}
+	must.OK(t, err)
+	return database
+}
+
+var database = sync.OnceValues(func() (database awsDatabase, err error) {
+	file, err := os.Open("../node_modules/aws-cdk/db.json.gz")
 	if err != nil {
-		t.Fatal(err)
+		return database, err
 	}
 	defer file.Close()
-	unpacked := must.Get(gzip.NewReader(file))(t)
+	unpacked, err := gzip.NewReader(file)
+	if err != nil {
+		return database, err
+	}
 	var read struct {
 		Schema struct {
 			Resource struct{ Entities []awsResource }
@@ -85,13 +95,15 @@ func readDatabase(t *testing.T) awsDatabase {
 			} `json:"typeDefinition"`
 		}
 	}
-	must.OK(t, json.NewDecoder(unpacked).Decode(&read))
-	database := awsDatabase{read.Schema.Resource.Entities, map[string]map[string]awsProperty{}}
+	if err := json.NewDecoder(unpacked).Decode(&read); err != nil {
+		return database, err
+	}
+	database = awsDatabase{read.Schema.Resource.Entities, map[string]map[string]awsProperty{}}
 	for _, declared := range read.Schema.Types.Entities {
 		database.types[declared.ID] = declared.Properties
 	}
-	return database
-}
+	return database, nil
+})
 
 // walk visits the properties of an object and of those in it, by path, until visit returns false.
 func (d awsDatabase) walk(properties map[string]awsProperty, before string, within []string,

@@ -22,7 +22,12 @@ func live(index []byte) *language.Live {
 // TestIndexOfQuiz: the quiz finds the terms that it asks about by difficulty and category, and no others.
 func TestIndexOfQuiz(t *testing.T) {
 	t.Parallel()
-	entries := initialTerms(t)
+	var entries []lingible.Entry
+	for i, e := range initialTerms(t) {
+		if i%8 == 0 {
+			entries = append(entries, e)
+		}
+	}
 	built := must.Get(language.Build(entries))(t)
 	l := live(built)
 	for _, difficulty := range append(lingible.Difficulties(), "") {
