@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/clarity"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -23,7 +22,6 @@ func uses(t testing.TB, on *platform.Target) {
 	on.RunSchedule(t, "")
 	platform.Call(t, one, clarity.ListScenarios, clarity.ScenariosParams{Difficulty: "beginner"})
 	platform.Succeeded(t, one.Try(t, http.MethodGet, "/", nil))
-	must.OK(t, suite.Seed(t, on))
 	// A user who has attempts and a profile deletes the account, and signs up again.
 	platform.Call(t, one, clarity.DeleteUser, schema.None{})
 	on.Flush(t)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/must"
 	"github.com/onesynth-cdk/onesynth/platforms/lingible"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 	"github.com/onesynth-cdk/onesynth/tools/bench/routes"
@@ -34,7 +33,6 @@ func uses(t testing.TB, on *platform.Target) {
 	platform.Call(t, one, lingible.VoteForSubmission, lingible.SubmissionParams{ID: submit(t, gone, weak()).ID})
 	platform.Post(t, gone, lingible.DeleteUser, lingible.AccountDeletion{Confirmation: "DELETE"})
 	on.Flush(t)
-	must.OK(t, suite.Seed(t, on))
 }
 
 // store stores a submission of someone as it is some minutes later: open to votes, or still without

@@ -70,7 +70,7 @@ func (s *Suite) checkGrowth(t *testing.T) {
 func (s *Suite) measured(t testing.TB, target *Target) (routes.Measured, *routes.Run) {
 	t.Helper()
 	return must.Get(routes.Of(s.Construct))(t), &routes.Run{API: target.Run.URL(""), Console: target.Run.ConsoleURL(),
-		Seed: func(context.Context, string) error { return s.Seed(t, target) }}
+		Seed: func(context.Context, string) error { return s.loadSome(t, target) }}
 }
 
 // checkTraces checks that the record of the run has the access pattern of every call of DynamoDB, one that the schema
