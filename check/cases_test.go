@@ -119,7 +119,8 @@ func (c scenario) run(t *testing.T, base []byte, all templates, noted bool) (fou
 			t.Errorf("incomplete: %+v", f)
 		}
 		ways := ""
-		if f.Severity == check.Warning && slices.ContainsFunc(back(), func(b check.Change) bool { return b.ID == f.ID }) {
+		isSame := func(b check.Change) bool { return b.ID == f.ID }
+		if f.Severity == check.Warning && slices.ContainsFunc(back(), isSame) {
 			ways = " both ways"
 		}
 		found = append(found, fmt.Sprintf("%s %s%s: %s", f.Severity, f.ID, ways, f.Got))
