@@ -49,7 +49,7 @@ func TestRunWithManyDue(t *testing.T) {
 	const people, perQuestion = 30, peoplePerAnswer * 5
 	sizes := []int{35, 2000}
 	if !testing.Short() {
-		sizes = append(sizes, 10_100)
+		sizes = append(sizes, 20_000)
 	}
 	now := start.Add(time.Hour)
 	for _, size := range sizes {
