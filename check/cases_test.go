@@ -141,10 +141,10 @@ func (c scenario) run(t *testing.T, base []byte, all templates, noted bool) (fou
 	return found
 }
 
-// templates are those of an archive, by their text. Most cases share one: the base.
+// templates are the templates of an archive, by their JSON. Most cases share the base.
 type templates map[string]*check.Template
 
-// of returns the template of an object. One that is new has no finding beside itself.
+// of parses a template, once for each JSON. The comparison of a template with itself must have no findings.
 func (all templates) of(t *testing.T, object any) *check.Template {
 	t.Helper()
 	text := string(must.Get(json.Marshal(object))(t))

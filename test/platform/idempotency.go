@@ -114,9 +114,7 @@ func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target)
 		t.Fatalf("got %v, %v; want the attempt to commit first", died, err)
 	}
 	// Any of its instances may have the commit.
-	for on.Kill(t, function) {
-		time.Sleep(time.Millisecond)
-	}
+	on.KillAll(t, function)
 	err := <-answered
 	close(dead)
 	if err != nil || died.Status < http.StatusInternalServerError {

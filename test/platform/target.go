@@ -3,6 +3,7 @@ package platform
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -34,6 +35,14 @@ func (p *Target) Put(t testing.TB, table string, item map[string]any) {
 	t.Helper()
 	must.Get(p.Database.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(p.Tables[table]),
 		Item: must.Get(attributevalue.MarshalMap(item))(t)}))(t)
+}
+
+// KillAll kills all instances of a local run's function.
+func (p *Target) KillAll(t testing.TB, function string) {
+	t.Helper()
+	for p.Kill(t, function) {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // LocalOnly skips the test on AWS.

@@ -99,16 +99,13 @@ func (s *Suite) checkThrottling(t *testing.T) {
 	}
 }
 
-// forget ends every process that serves a route: a process may have in memory what the requests before have read, and
-// answers with it while DynamoDB throttles.
+// forget kills all processes that serve routes. Such a process keeps in memory what it has read, and would answer from
+// there while DynamoDB throttles.
 func (s *Suite) forget(t testing.TB, target *Target) {
 	t.Helper()
 	for _, f := range s.Platform.Functions {
-		if len(s.Platform.RoutesServedBy(f.Name)) == 0 {
-			continue
-		}
-		for name := target.Function(t, f.ConstructID()); target.Kill(t, name); {
-			time.Sleep(time.Millisecond)
+		if len(s.Platform.RoutesServedBy(f.Name)) > 0 {
+			target.KillAll(t, target.Function(t, f.ConstructID()))
 		}
 	}
 }

@@ -64,12 +64,11 @@ func TestWire(t *testing.T) {
 	})
 }
 
-// answered is what the requests of all sections counted, by who called, and the operations that they had refused, each
-// with the code of its error.
+// answered collects what the requests of all sections did.
 type answered struct {
 	mu      sync.Mutex
-	counted map[string]string
-	refused map[string]bool
+	counted map[string]string // the metrics, by who called
+	refused map[string]bool   // by operation and code of the error
 }
 
 // script is a platform as [TestWire] describes it.

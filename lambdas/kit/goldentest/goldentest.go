@@ -49,12 +49,12 @@ func compare(t testing.TB, file, got, want string) {
 func Sections(t *testing.T, file string, want func(t *testing.T, section string) string, complete func()) {
 	t.Helper()
 	const mark = "\n\n## "
-	text := "\n\n" + strings.TrimRight(string(must.Get(os.ReadFile(file))(t)), "\n")
-	before, sections, _ := strings.Cut(text, mark)
-	if strings.TrimSpace(before) != "" || sections == "" {
+	text := strings.TrimRight(string(must.Get(os.ReadFile(file))(t)), "\n")
+	all := strings.Split("\n\n"+text, mark)
+	if all[0] != "" || len(all) == 1 {
 		t.Fatalf("%s does not begin with the heading of a section", file)
 	}
-	all := strings.Split(sections, mark)
+	all = all[1:]
 	var ran atomic.Int32
 	for i, section := range all {
 		name, _, _ := strings.Cut(section, "\n")

@@ -14,6 +14,15 @@ import (
 // wordsOf are the words of a text, as slugs have them.
 func wordsOf(text string) []string { return strings.Split(lingible.Slug(text), "-") }
 
+// formsOf are the words of each form of a term.
+func formsOf(e lingible.Entry) [][]string {
+	forms := [][]string{wordsOf(e.Term)}
+	for _, variant := range e.Variants {
+		forms = append(forms, wordsOf(variant))
+	}
+	return forms
+}
+
 // has reports whether words have those of a phrase, one after the other. Each may be inflected if same says so.
 func has(words, wanted []string, same func(word, base string) bool) bool {
 	for i := 0; i+len(wanted) <= len(words); i++ {
@@ -65,10 +74,7 @@ func TestInitial(t *testing.T) {
 		for _, r := range e.Regions {
 			regions[r] = true
 		}
-		forms := [][]string{wordsOf(e.Term)}
-		for _, variant := range e.Variants {
-			forms = append(forms, wordsOf(variant))
-		}
+		forms := formsOf(e)
 		isForm := func(text string) func(form []string) bool {
 			words := wordsOf(text)
 			return func(form []string) bool { return has(words, form, inflects) }
@@ -117,9 +123,7 @@ func TestWrongAnswers(t *testing.T) {
 	for _, e := range initial {
 		c := e.QuizCategory
 		said[c] = append(said[c], wordsOf(e.Gloss), wordsOf(e.Plain.Text))
-		for _, form := range append([]string{e.Term}, e.Variants...) {
-			forms[c] = append(forms[c], wordsOf(form))
-		}
+		forms[c] = append(forms[c], formsOf(e)...)
 	}
 	seen := map[string]bool{}
 	for category, pool := range wrong {

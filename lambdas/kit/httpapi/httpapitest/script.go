@@ -25,8 +25,8 @@ import (
 // Script is a platform that a section of a file makes requests of, one after the other. The answers are compared with
 // the file's, byte for byte: status, headers and body. The flag -update writes the answers into the file instead.
 //
-// A section is a test of its own and runs beside the others. It begins with its heading, and with a command that starts
-// a platform. A case is a few lines:
+// Each section is a test. Sections run in parallel. A section has a heading, then a command that starts a platform,
+// then cases. A case is a few lines:
 //
 //	## Tasks that change
 //
